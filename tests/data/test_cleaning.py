@@ -1,0 +1,161 @@
+"""Every cleaning step does what it says, can be switched off, and is counted."""
+
+import json
+import tracemalloc
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from translate.config import DataConfig
+from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules, clean_text
+from translate.data.corpus import Pair
+
+OFF = CleaningRules(
+    normalize_unicode=False,
+    remove_control_chars=False,
+    drop_empty=False,
+    max_chars=0,
+    max_ratio=0,
+    drop_duplicates=False,
+    drop_overlap=False,
+)
+
+
+def run(pairs, rules=CleaningRules(), held_out=()):  # noqa: B008
+    cleaner = Cleaner(rules, CleaningReport(vars(rules)))
+    for src in held_out:
+        cleaner.hold_out(src)
+    kept = list(cleaner.train(Pair(*pair) for pair in pairs))
+    return kept, cleaner.report.counts["train"]
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("  two  spaces ", "two  spaces"),
+        ("cafe\u0301", "café"),
+        ("a\tb\r\nc\u2028d\x85e", "a b  c d e"),
+        ("so\u00adft\u200b \ufeffzero\u200fwidth\x07", "soft zerowidth"),
+        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
+        ("\u200da\u200d\u200d b\u200c", "a b"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("10\u202f000\u00a0€ !", "10\u202f000\u00a0€ !"),
+        ("\u2581a\u2581", "_a_"),
+        ("half \ud800", "half \ufffd"),
+        ("plain ASCII", "plain ASCII"),
+    ],
+)
+def test_text_is_cleaned(text, clean):
+    assert clean_text(text) == clean
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(exclude_categories=()), max_size=20))
+def test_clean_text_stays_as_it_is(text):
+    clean = clean_text(text)
+    assert clean_text(clean) == clean
+    assert unicodedata.is_normalized("NFC", clean)
+    assert not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in clean)
+
+
+def test_normalization_steps_switch_off():
+    assert clean_text("e\u0301", normalize_unicode=False) == "e\u0301"
+    assert clean_text("a\tb\u200bc", remove_control_chars=False) == "a\tb\u200bc"
+
+
+CASES = {
+    "drop_empty": [("a", ""), ("  ", "b")],
+    "max_chars": [("a" * 1001, "b" * 1000)],
+    "max_ratio": [("b" * 21, "a" * 5)],
+    "drop_duplicates": [("kept", "gardé")],
+    "drop_overlap": [("tested", "n'importe quoi")],
+}
+
+
+@pytest.mark.parametrize("step", CASES)
+def test_a_step_drops_and_counts_only_what_it_should(step):
+    kept, counts = run([("kept", "gardé"), *CASES[step]], held_out=["tested"])
+    assert kept == [("kept", "gardé")]
+    assert counts == {"read": 1 + len(CASES[step]), step: len(CASES[step])}
+
+
+@pytest.mark.parametrize("step", CASES)
+def test_a_step_that_is_off_drops_nothing(step):
+    rules = CleaningRules(**{**vars(CleaningRules()), "max_ratio": 0.0, step: 0})
+    kept, counts = run([("kept", "gardé"), *CASES[step]], rules, held_out=["tested"])
+    assert len(kept) == 1 + len(CASES[step])
+    assert step not in counts
+
+
+def test_everything_off_changes_nothing_but_the_ends():
+    pairs = [("a\tb", "e\u0301"), ("", "x" * 5000), ("", "x" * 5000)]
+    assert run(pairs, OFF)[0] == pairs
+
+
+def test_short_pairs_are_not_held_to_the_ratio():
+    kept, _ = run([("No.", "Certainement pas !"), ("b" * 20, "a" * 5)])
+    assert len(kept) == 2
+
+
+def test_limits_count_characters_after_normalization():
+    rules = CleaningRules(max_chars=3)
+    assert run([("e\u0301" * 3, "abc")], rules)[0] == [("ééé", "abc")]
+    assert run([("abcd", "abc")], rules)[0] == []
+
+
+def test_duplicates_are_found_after_normalization_and_need_both_sides():
+    kept, counts = run([("é", "x"), ("e\u0301", "x"), ("é", "y")])
+    assert kept == [("é", "x"), ("é", "y")]
+    assert counts["drop_duplicates"] == counts["normalize_unicode"] == 1
+
+
+def test_validation_is_normalized_but_keeps_long_and_repeated_pairs():
+    report = CleaningReport(vars(CleaningRules()))
+    cleaner = Cleaner(CleaningRules(), report)
+    pairs = [Pair("a" * 2000, "b"), Pair("e\u0301", "x\t"), Pair("é", "x"), Pair("", "y")]
+    assert list(cleaner.valid(pairs)) == [("a" * 2000, "b"), ("é", "x"), ("é", "x")]
+    assert report.counts["valid"] == {"read": 4, "normalize_unicode": 1, "remove_control_chars": 1, "drop_empty": 1}
+    assert list(cleaner.train([Pair("é", "other"), Pair("new", "nouveau")])) == [("new", "nouveau")]
+
+
+def test_the_table_is_aligned_and_says_what_is_off():
+    rules = CleaningRules(max_chars=0)
+    report = CleaningReport({**vars(rules), "max_len": 256})
+    list(Cleaner(rules, report).train([Pair("a", "b"), Pair("a", "b"), Pair("", "b")]))
+    report.add("train", "max_len", 1)
+    lines = report.table().splitlines()
+    assert len({len(line) for line in lines}) == 1
+    cells = {line[:45].strip(): line[45:].split() for line in lines}
+    assert next(value for name, value in cells.items() if "characters" in name and "over" in name) == ["off", "off"]
+    assert cells["dropped: seen before"] == ["1", "-"]
+    assert cells["dropped: a side is over 256 tokens"] == ["1", "0"]
+    assert cells["kept"] == ["0", "0"]
+
+
+def test_the_report_is_saved_as_plain_json():
+    report = CleaningReport({"max_len": 9}, {"train": {"read": 5, "max_chars": 2}, "valid": {"read": 1}})
+    assert json.loads(json.dumps(report.to_dict())) == {
+        "limits": {"max_len": 9},
+        "train": {"read": 5, "max_chars": 2, "kept": 3},
+        "valid": {"read": 1, "kept": 1},
+    }
+
+
+def test_rules_come_from_the_data_settings():
+    config = DataConfig(max_chars=7, drop_overlap=False)
+    assert CleaningRules.of(config) == CleaningRules(max_chars=7, drop_overlap=False)
+
+
+def test_memory_does_not_grow_with_the_corpus():
+    def peak(count: int) -> int:
+        cleaner = Cleaner(CleaningRules(), CleaningReport(vars(CleaningRules())))
+        tracemalloc.start()
+        kept = sum(1 for _ in cleaner.train(Pair(f"sentence {i}", f"phrase {i}") for i in range(count)))
+        assert kept == count
+        result = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return result
+
+    assert peak(20_000) < peak(1_000) + 50_000

@@ -1,0 +1,321 @@
+"""The data module: cache, batches, and exact resuming under a real Lightning Trainer."""
+
+import dataclasses
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.callbacks import ModelCheckpoint
+
+from translate.config import DataConfig, TokenizerConfig
+from translate.data.batch import IGNORE_INDEX
+from translate.data.datamodule import TranslationDataModule
+
+MULTI30K = Path(__file__).parents[3] / "shared" / "multi30k" / "raw"
+PAIRS = 110
+
+
+def write_pairs(folder: Path, name: str, count: int, start: int = 0) -> list[str]:
+    rng = np.random.default_rng(start)
+    for lang, word in (("en", "word"), ("fr", "mot")):
+        lines = [" ".join(f"{word}{rng.integers(40)}" for _ in range(i % 9 + 1)) for i in range(count)]
+        text = "".join(f"{line} {start + i}\n" for i, line in enumerate(lines))
+        (folder / f"{name}.{lang}").write_text(text, encoding="utf-8")
+    return [str(folder / f"{name}.{lang}") for lang in ("en", "fr")]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> DataConfig:
+    folder = tmp_path_factory.mktemp("corpus")
+    return DataConfig(
+        source="files",
+        train=write_pairs(folder, "train", PAIRS),
+        valid=write_pairs(folder, "valid", 12, start=1000),
+        test=write_pairs(folder, "test", 5, start=2000),
+        max_len=60,
+        batch_tokens=240,
+        cache_dir=str(folder / "cache"),
+    )
+
+
+def data_module(config: DataConfig, *, seed: int = 1, **tokenizer) -> TranslationDataModule:
+    data = TranslationDataModule(config, TokenizerConfig(**{"vocab_size": 320, **tokenizer}), seed=seed)
+    data.prepare()
+    return data
+
+
+def contents(batches) -> list[list[int]]:
+    return [batch.labels.flatten().tolist() for batch in batches]
+
+
+def targets(data: TranslationDataModule, batches) -> list[str]:
+    rows = [row[row != IGNORE_INDEX].tolist() for batch in batches for row in batch.labels]
+    return [data.tokenizer.decode(row) for row in rows]
+
+
+def test_every_training_pair_comes_once_an_epoch_within_the_budget(config):
+    data = data_module(config)
+    batches = list(data.train_dataloader())
+    assert len(batches) == data.steps_per_epoch() == len(data.train_dataloader())
+    assert sorted(targets(data, batches)) == sorted(Path(config.train[1]).read_text().splitlines())
+    assert max(b.src_ids.shape[0] * max(b.src_ids.shape[1], b.labels.shape[1]) for b in batches) <= 240
+    assert data.num_train_tokens == sum(batch.num_tokens for batch in batches)
+    assert data.num_train_pairs == sum(len(batch.labels) for batch in batches) == PAIRS
+    empty = sum(int((~batch.src_mask).sum() + (~batch.tgt_mask).sum()) for batch in batches)
+    assert data.padding_share() == pytest.approx(empty / sum(2 * b.src_mask.numel() for b in batches), rel=0.2)
+
+
+def test_steps_of_an_epoch_count_the_last_incomplete_accumulation(config):
+    data = data_module(config)
+    batches = data.steps_per_epoch()
+    assert batches % 2 == 1
+    assert data.steps_per_epoch(2) == (batches + 1) // 2
+    assert data.steps_per_epoch(1, world_size=2) == (batches + 1) // 2
+
+
+def test_validation_is_in_a_fixed_order_and_its_pairs_are_text(config):
+    data = data_module(config)
+    loader = data.val_dataloader()
+    assert contents(loader) == contents(loader)
+    assert len(list(loader)) == len(loader)
+    assert sorted(targets(data, loader)) == sorted(pair.tgt for pair in data.valid_pairs)
+    assert [pair.src for pair in data.valid_pairs] == Path(config.valid[0]).read_text().splitlines()
+
+
+def test_epochs_differ_and_seeds_decide(config):
+    loader, twin, other = (data_module(config, seed=seed).train_dataloader() for seed in (1, 1, 2))
+    epochs = [contents(loader) for _ in range(3)]
+    assert epochs == [contents(twin) for _ in range(3)]
+    assert epochs[0] != epochs[1]
+    assert epochs[0] != contents(other)
+
+
+def test_sampling_gives_other_ids_of_the_same_text_every_epoch_and_repeats_with_the_seed(config):
+    plain, sampled, twin = (data_module(config, sampling=s) for s in (0.0, 0.3, 0.3))
+    loader = sampled.train_dataloader()
+    first, second = list(loader), list(loader)
+    assert contents(first) == contents(twin.train_dataloader())
+    assert contents(first) != contents(plain.train_dataloader())
+    assert sum(b.num_tokens for b in first) != sum(b.num_tokens for b in second)
+    assert sorted(targets(sampled, first)) == sorted(targets(plain, plain.train_dataloader()))
+    assert contents(sampled.val_dataloader()) == contents(plain.val_dataloader())
+
+
+def test_the_tokenizer_sees_the_training_split_only(config):
+    data = data_module(config)
+    (Path(config.cache_dir) / "other").mkdir(exist_ok=True)
+    valid = write_pairs(Path(config.cache_dir) / "other", "valid", 30, start=5000)
+    other = data_module(dataclasses.replace(config, valid=valid))
+    assert other.tokenizer.fingerprint == data.tokenizer.fingerprint
+
+
+def test_a_given_tokenizer_is_used(config, tmp_path):
+    data = data_module(config, vocab_size=310)
+    data.tokenizer.save(tmp_path)
+    assert data_module(config, path=str(tmp_path)).tokenizer.src_vocab_size == 310
+
+
+def test_separate_vocabularies_encode_each_side_with_its_own(config):
+    data = data_module(config, vocab_size=300, joint=False)
+    assert not data.tokenizer.joint
+    assert sorted(targets(data, data.train_dataloader())) == sorted(Path(config.train[1]).read_text().splitlines())
+
+
+def test_a_sampled_sentence_never_exceeds_max_len(config):
+    data = data_module(dataclasses.replace(config, max_len=15), sampling=0.9)
+    batches = list(data.train_dataloader())
+    assert max(max(b.src_ids.shape[1], b.labels.shape[1]) for b in batches) <= 15
+    assert len(targets(data, batches)) == data.num_train_pairs
+
+
+def test_pairs_over_max_len_are_dropped_and_counted(config):
+    data = data_module(dataclasses.replace(config, max_len=15))
+    dropped = data.cleaning.counts["train"]["max_len"]
+    assert 0 < dropped == PAIRS - data.num_train_pairs
+    assert data.cleaning.to_dict()["train"]["kept"] == data.num_train_pairs
+    assert max(max(b.src_ids.shape[1], b.labels.shape[1]) for b in data.train_dataloader()) <= 15
+    assert len(data.valid_pairs) == 12
+    with pytest.raises(ValueError, match=r"every train pair is longer than data\.max_len \(2 tokens\)"):
+        data_module(dataclasses.replace(config, max_len=2))
+
+
+def test_cleaning_that_leaves_nothing_says_why(config):
+    with pytest.raises(ValueError, match=r"left none of 110 train pairs \(max_chars 110\)"):
+        data_module(dataclasses.replace(config, max_chars=1))
+
+
+def test_settings_that_change_the_ids_change_the_cache_entry_and_others_do_not(config):
+    entries = Path(config.cache_dir, "tokens")
+    data_module(config)
+    before = len(list(entries.iterdir()))
+    data_module(dataclasses.replace(config, batch_tokens=300), seed=9, sampling=0.1)
+    assert len(list(entries.iterdir())) == before
+    data_module(dataclasses.replace(config, max_len=61))
+    data_module(config, vocab_size=315)
+    data_module(dataclasses.replace(config, max_pairs=50))
+    assert len(list(entries.iterdir())) == before + 3
+
+
+@pytest.mark.slow
+def test_two_first_starts_at_once_share_one_cache(config, tmp_path):
+    code = (
+        "import sys; from translate.config import DataConfig, TokenizerConfig\n"
+        "from translate.data.datamodule import TranslationDataModule\n"
+        "data = TranslationDataModule(DataConfig(source='files', train=sys.argv[1:3], valid=sys.argv[3:5], "
+        "holdout=5, cache_dir=sys.argv[5], max_len=60, batch_tokens=240), TokenizerConfig(vocab_size=320), seed=1)\n"
+        "data.prepare(); print(sum(int(b.labels.sum()) for b in data.train_dataloader()))"
+    )
+    arguments = [sys.executable, "-c", code, *config.train, *config.valid, str(tmp_path)]
+    runs = [subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    results = [run.communicate(timeout=120) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], results
+    assert len({out for out, _ in results}) == 1
+    assert [len(list((tmp_path / kind).iterdir())) for kind in ("text", "tokenizers", "tokens")] == [1, 1, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MULTI30K.is_dir(), reason="Multi30k is not at ../shared/multi30k")
+def test_a_second_start_on_multi30k_is_fast_and_needs_neither_datasets_nor_the_text_files(tmp_path):
+    code = (
+        "import sys, time; from translate.config import DataConfig, TokenizerConfig\n"
+        "from translate.data.datamodule import TranslationDataModule\n"
+        "started = time.perf_counter()\n"
+        "config = DataConfig(source='multi30k', root=sys.argv[1], cache_dir=sys.argv[2])\n"
+        "data = TranslationDataModule(config, TokenizerConfig(), seed=1); data.prepare()\n"
+        "next(iter(data.train_dataloader()))\n"
+        "print(time.perf_counter() - started, 'datasets' in sys.modules, data.steps_per_epoch())"
+    )
+    arguments = [sys.executable, "-c", code, str(MULTI30K), str(tmp_path)]
+    outputs = [subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split() for _ in range(2)]
+    assert outputs[0][1:] == ["True", outputs[1][2]]
+    assert outputs[1][1] == "False"
+    assert float(outputs[1][0]) < 1
+
+
+class Recorder(LightningModule):
+    """A model that only writes down which batches it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+        self.seen: list[tuple[int, list[int]]] = []
+
+    def training_step(self, batch, batch_idx):
+        self.seen.append((self.current_epoch, batch.labels.flatten().tolist()))
+        return (self.weight * batch.num_tokens).sum()
+
+    def validation_step(self, batch, batch_idx):
+        pass
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+class SaveAt(Callback):
+    """Saves a checkpoint at another hook than the end of a batch, numbered in order."""
+
+    def __init__(self, hook: str, folder: Path) -> None:
+        self.count, self.folder = 0, folder
+        setattr(self, hook, self.save)
+
+    def save(self, trainer, *_) -> None:
+        self.count += 1
+        trainer.save_checkpoint(self.folder / f"{self.count}.ckpt")
+
+
+def fit(config: DataConfig, *, resume=None, callbacks=(), sampling=0.0, **settings):
+    module = Recorder()
+    trainer = Trainer(
+        accelerator="cpu",
+        logger=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        enable_checkpointing=any(isinstance(callback, ModelCheckpoint) for callback in callbacks),
+        num_sanity_val_steps=0,
+        callbacks=list(callbacks),
+        **settings,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        trainer.fit(module, datamodule=data_module(config, sampling=sampling), ckpt_path=resume)
+    return module.seen, trainer
+
+
+@pytest.mark.parametrize("limits", [{"max_epochs": 3}, {"max_epochs": 3, "max_steps": 1000}], ids=["epochs", "steps"])
+@pytest.mark.parametrize(("accumulate", "sampling"), [(1, 0.0), (2, 0.2)])
+def test_resuming_after_any_step_gives_the_batches_of_an_unbroken_run(config, tmp_path, limits, accumulate, sampling):
+    settings = {**limits, "accumulate_grad_batches": accumulate, "val_check_interval": 3, "sampling": sampling}
+    each_step = ModelCheckpoint(tmp_path, filename="{step}", save_top_k=-1, every_n_train_steps=1)
+    unbroken, trainer = fit(config, callbacks=[each_step], **settings)
+    per_epoch = len(unbroken) // 3
+    steps_per_epoch = -(-per_epoch // accumulate)
+    assert per_epoch >= 5
+    assert len({tuple(content) for _, content in unbroken}) == 3 * per_epoch
+    assert trainer.global_step == 3 * steps_per_epoch
+    for step in (1, 2, steps_per_epoch - 1, steps_per_epoch, steps_per_epoch + 1, 2 * steps_per_epoch):
+        resumed, trainer = fit(config, resume=tmp_path / f"step={step}.ckpt", **settings)
+        epochs, rest = divmod(step, steps_per_epoch)
+        assert resumed == unbroken[epochs * per_epoch + rest * accumulate :], f"resumed after step {step}"
+        assert trainer.global_step == 3 * steps_per_epoch
+
+
+EPOCHS, STEPS = {"max_epochs": 3}, {"max_epochs": -1, "max_steps": 21}
+
+
+@pytest.mark.parametrize(
+    ("hook", "every", "limits"),
+    [
+        ("on_validation_end", 3, EPOCHS),
+        ("on_validation_end", 3, STEPS),
+        ("on_validation_end", 1.0, EPOCHS),
+        ("on_validation_end", 1.0, STEPS),
+        ("on_train_epoch_end", 1.0, EPOCHS),
+        ("on_train_epoch_end", 1.0, STEPS),
+    ],
+)
+def test_resuming_from_other_hooks_gives_the_batches_of_an_unbroken_run(config, tmp_path, hook, every, limits):
+    settings = {**limits, "val_check_interval": every}
+    unbroken, trainer = fit(config, callbacks=[SaveAt(hook, tmp_path)], **settings)
+    assert trainer.global_step == len(unbroken) == 21
+    for path in tmp_path.glob("*.ckpt"):
+        done = torch.load(path, weights_only=True)["global_step"]
+        resumed, trainer = fit(config, resume=path, **settings)
+        assert [ids for _, ids in resumed] == [ids for _, ids in unbroken[done:]], f"resumed after step {done}"
+        assert trainer.global_step == 21
+
+
+def test_epochs_that_a_limit_cuts_short_still_start_anew(config):
+    full, _ = fit(config, max_epochs=2)
+    short, _ = fit(config, max_epochs=2, limit_train_batches=2)
+    per_epoch = len(full) // 2
+    assert short == full[:2] + full[per_epoch : per_epoch + 2]
+
+
+def test_a_second_fit_starts_at_the_first_batch(config):
+    data = data_module(config)
+    assert contents(data.train_dataloader()) == contents(data.train_dataloader())
+
+
+def test_batches_made_ahead_do_not_move_the_saved_position(config):
+    data = data_module(config)
+    batches = iter(data.train_dataloader())
+    first, second = next(batches), next(batches)
+    time.sleep(0.05)
+    state = data.state_dict()
+    assert (state["epoch"], state["batch"]) == (0, 2)
+    again = data_module(config)
+    again.load_state_dict(state)
+    assert contents(again.train_dataloader()) == contents(batches)
+    assert contents([first, second]) == contents(data.train_dataloader())[:2]
+
+
+def test_resuming_with_other_data_is_refused(config, tmp_path):
+    fit(config, max_epochs=1, callbacks=[SaveAt("on_train_epoch_end", tmp_path)])
+    with pytest.raises(ValueError, match=r"checkpoint's epochs have \d+ batches and these data give \d+"):
+        fit(dataclasses.replace(config, max_pairs=50), max_epochs=2, resume=tmp_path / "1.ckpt")

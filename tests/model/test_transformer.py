@@ -1,0 +1,254 @@
+"""Layers against torch's with copied weights, and the laws of the whole network."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from translate.config import ModelConfig
+from translate.model.cache import DecoderState
+from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
+from translate.model.masks import causal_attn_mask, source_attn_mask
+from translate.model.transformer import Transformer, build_model
+
+TINY = ModelConfig(d_model=16, d_ff=32, num_heads=4, num_encoder_layers=2, num_decoder_layers=3)
+VARIANTS = {
+    "pre-norm": TINY,
+    "post-norm": replace(TINY, norm_first=False),
+    "grouped": replace(TINY, num_kv_heads=2),
+    "multi-query": replace(TINY, num_kv_heads=1),
+    "rotary": replace(TINY, positions="rotary", norm="rmsnorm", activation="swiglu", bias=False),
+    "learned": replace(TINY, positions="learned", max_positions=40, activation="gelu", tie_output=False),
+    "separate": replace(TINY, share_embeddings=False, head_dim=6),
+}
+
+
+@pytest.fixture(params=VARIANTS)
+def config(request: pytest.FixtureRequest) -> ModelConfig:
+    return VARIANTS[request.param]
+
+
+def make(config: ModelConfig, vocab: int = 23) -> Transformer:
+    torch.manual_seed(0)
+    return build_model(config, vocab, vocab).eval()
+
+
+def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Two pairs of unequal lengths: source 6 and 4, target 5 and 3."""
+    generator = torch.Generator().manual_seed(3)
+    src, tgt = (torch.randint(4, 23, (2, n), generator=generator) for n in (6, 5))
+    src_mask, tgt_mask = torch.ones(2, 6).bool(), torch.ones(2, 5).bool()
+    src_mask[1, 4:], tgt_mask[1, 3:] = False, False
+    return src * src_mask, tgt * tgt_mask, src_mask, tgt_mask
+
+
+def spec(norm_first: bool, activation: str) -> LayerSpec:
+    return LayerSpec(16, 32, 4, None, None, norm_first, "layernorm", activation, False, True, 0.0, 0.0, 0.0)
+
+
+def copy_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
+    theirs.in_proj_weight.data.copy_(ours.qkv.weight)
+    theirs.in_proj_bias.data.copy_(ours.qkv.bias)
+    theirs.out_proj.load_state_dict(ours.out.state_dict())
+
+
+def copy_rest(ours: nn.Module, theirs: nn.Module, norms: list[str]) -> None:
+    theirs.linear1.load_state_dict(ours.feed_forward.inner.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.outer.state_dict())
+    for index, name in enumerate(norms, 1):
+        norm = getattr(ours, name)
+        nn.init.normal_(norm.weight)
+        getattr(theirs, f"norm{index}").load_state_dict(norm.state_dict())
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_encoder_layer_equals_torch(norm_first: bool, activation: str) -> None:
+    torch.manual_seed(0)
+    ours = EncoderLayer(spec(norm_first, activation))
+    theirs = nn.TransformerEncoderLayer(16, 4, 32, 0.0, activation, batch_first=True, norm_first=norm_first)
+    copy_attention(ours.self_attention, theirs.self_attn)
+    copy_rest(ours, theirs, ["self_norm", "ff_norm"])
+    x, src_mask = torch.randn(2, 6, 16), batch()[2]
+    expected = theirs(x, src_key_padding_mask=~src_mask)
+    assert_close(ours(x, source_attn_mask(src_mask))[src_mask], expected[src_mask])
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_decoder_layer_equals_torch(norm_first: bool) -> None:
+    torch.manual_seed(0)
+    ours = DecoderLayer(spec(norm_first, "relu"))
+    theirs = nn.TransformerDecoderLayer(16, 4, 32, 0.0, "relu", batch_first=True, norm_first=norm_first)
+    copy_attention(ours.self_attention, theirs.self_attn)
+    copy_attention(ours.cross_attention, theirs.multihead_attn)
+    copy_rest(ours, theirs, ["self_norm", "cross_norm", "ff_norm"])
+    _, _, src_mask, tgt_mask = batch()
+    x, memory = torch.randn(2, 5, 16), torch.randn(2, 6, 16)
+    expected = theirs(
+        x, memory, torch.ones(5, 5).triu(1).bool(), tgt_key_padding_mask=~tgt_mask, memory_key_padding_mask=~src_mask
+    )
+    got = ours(x, memory, causal_attn_mask(tgt_mask), source_attn_mask(src_mask))
+    assert_close(got[tgt_mask], expected[tgt_mask])
+
+
+def test_swiglu_is_the_gated_product() -> None:
+    torch.manual_seed(0)
+    layer, x = FeedForward(8, 12, activation="swiglu", bias=False, dropout=0.0), torch.randn(3, 8)
+    gate, value = layer.inner.weight[:12], layer.inner.weight[12:]
+    assert_close(layer(x), (nn.functional.silu(x @ gate.T) * (x @ value.T)) @ layer.outer.weight.T)
+
+
+def test_more_padding_changes_nothing(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(config), batch()
+    pad = torch.zeros(2, 3, dtype=torch.long)
+    more = (torch.cat((x, pad.to(x.dtype)), 1) for x in (src, tgt, src_mask, tgt_mask))
+    expected = model(src, tgt, src_mask, tgt_mask)
+    assert_close(model(*more)[:, :5][tgt_mask], expected[tgt_mask])
+
+
+def test_a_later_target_token_changes_no_earlier_logit(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(config), batch()
+    changed = tgt.clone()
+    changed[0, 3] = 22 if tgt[0, 3] != 22 else 21
+    before, after = model(src, tgt, src_mask, tgt_mask), model(src, changed, src_mask, tgt_mask)
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert not torch.equal(before[0, 3:], after[0, 3:])
+
+
+def test_a_row_is_the_same_alone_and_in_a_batch(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(config), batch()
+    together = model(src, tgt, src_mask, tgt_mask)
+    assert_close(model(src[1:, :4], tgt[1:, :3], src_mask[1:, :4], tgt_mask[1:, :3])[0], together[1, :3])
+
+
+def test_permuting_the_batch_permutes_the_output(config: ModelConfig) -> None:
+    model, tensors = make(config), batch()
+    assert_close(model(*(x.flip(0) for x in tensors)), model(*tensors).flip(0))
+
+
+def test_eval_is_repeatable_with_every_dropout_on() -> None:
+    config = replace(TINY, dropout=0.5, attention_dropout=0.5, activation_dropout=0.5, embedding_dropout=0.5)
+    model, tensors = make(config), batch()
+    assert torch.equal(model(*tensors), model(*tensors))
+    model.train()
+    assert not torch.equal(model(*tensors), model(*tensors))
+
+
+def test_an_all_padding_source_gives_no_nan_forward_or_backward(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(config).train(), batch()
+    src_mask[1] = False
+    model(src, tgt, src_mask, tgt_mask).square().mean().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def step_through(model: Transformer, state: DecoderState, ids: Tensor) -> Tensor:
+    return torch.stack([model.step(ids[:, t], state) for t in range(ids.size(1))], 1)
+
+
+def test_token_by_token_equals_the_full_pass(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(config), batch()
+    state = model.start(model.encode(src, src_mask), src_mask)
+    full = model(src, tgt, src_mask, tgt_mask)
+    assert_close(step_through(model, state, tgt)[tgt_mask], full[tgt_mask])
+
+
+def test_reorder_halfway_follows_the_beams(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, _) = make(config), batch()
+    ids = torch.randint(4, 23, (6, 6), generator=torch.Generator().manual_seed(5))  # three hypotheses a sentence
+    rows = torch.tensor([2, 0, 0, 3, 5, 4])
+    state = model.start(model.encode(src, src_mask), src_mask)
+    state.repeat(3)
+    step_through(model, state, ids[:, :3])
+    state.reorder(rows)
+    got = step_through(model, state, ids[:, 3:])
+    history = torch.cat((ids[rows, :3], ids[:, 3:]), 1)
+    source = src.repeat_interleave(3, 0), src_mask.repeat_interleave(3, 0)
+    expected = model(source[0], history, source[1], torch.ones(6, 6).bool())
+    assert_close(got, expected[:, 3:])
+
+
+def test_keep_drops_the_other_sentences(config: ModelConfig) -> None:
+    model, (src, tgt, src_mask, _) = make(config), batch()
+    ids = torch.randint(4, 23, (4, 4), generator=torch.Generator().manual_seed(5))  # two hypotheses a sentence
+    state = model.start(model.encode(src, src_mask), src_mask)
+    state.repeat(2)
+    step_through(model, state, ids[:, :2])
+    state.keep(torch.tensor([1]))
+    got = step_through(model, state, ids[2:, 2:])
+    alone = model(src[1:].expand(2, -1), ids[2:], src_mask[1:].expand(2, -1), torch.ones(2, 4).bool())
+    assert_close(got, alone[:, 2:])
+    assert state.num_sentences == 1
+
+
+def test_cache_sizes_are_those_of_the_head_counts() -> None:
+    src, _, src_mask, _ = batch()
+    for groups in (4, 2, 1):
+        model = make(replace(TINY, num_kv_heads=groups))
+        state = model.start(model.encode(src, src_mask), src_mask)
+        per_layer = 2 * groups * 4  # K and V, G heads, D = 4
+        assert state.num_elements == 3 * 2 * 6 * per_layer
+        step_through(model, state, torch.ones(2, 2, dtype=torch.long))
+        assert state.num_elements == 3 * (2 * 6 + 2 * 2) * per_layer
+
+
+def test_cross_attention_rows_sum_to_one_over_real_source_tokens() -> None:
+    model, tensors = make(TINY), batch()
+    maps = model.cross_attention(*tensors)
+    assert [tuple(weights.shape) for weights in maps] == [(2, 4, 5, 6)] * 3
+    for weights in maps:
+        assert_close(weights.sum(-1), torch.ones(2, 4, 5))
+        assert (weights[1, :, :, 4:] == 0).all()
+
+
+def test_parameter_count_is_that_of_the_formula() -> None:
+    count = sum(p.numel() for p in build_model(ModelConfig(), 8000, 8000).parameters())
+    attention, feed_forward, norm = 4 * (256 * 256 + 256), 2 * 256 * 1024 + 1024 + 256, 2 * 256
+    encoder = 3 * (attention + feed_forward + 2 * norm) + norm
+    decoder = 3 * (2 * attention + feed_forward + 3 * norm) + norm
+    assert count == 8000 * 256 + encoder + decoder == 7_578_624
+
+
+def test_sharing_is_what_the_settings_say() -> None:
+    shared, separate = make(TINY), make(replace(TINY, share_embeddings=False, tie_output=False))
+    assert shared.src_embedding.tokens.weight is shared.output.weight is shared.tgt_embedding.tokens.weight
+    assert separate.src_embedding.tokens.weight is not separate.tgt_embedding.tokens.weight
+    assert separate.output.weight is not separate.tgt_embedding.tokens.weight
+    with pytest.raises(ValueError, match="23 source and 24 target"):
+        build_model(TINY, 23, 24)
+    assert build_model(replace(TINY, share_embeddings=False), 23, 24)(*batch()).shape == (2, 5, 24)
+
+
+def test_learned_positions_refuse_what_lies_beyond_them() -> None:
+    model = make(replace(TINY, positions="learned", max_positions=4))
+    src, tgt, src_mask, tgt_mask = batch()
+    with pytest.raises(ValueError, match=r"position 6 lies beyond max_positions \(4\)"):
+        model(src, tgt, src_mask, tgt_mask)
+
+
+def test_repeat_asks_for_one_row_per_sentence() -> None:
+    model, (src, _, src_mask, _) = make(TINY), batch()
+    state = model.start(model.encode(src, src_mask), src_mask)
+    state.repeat(2)
+    with pytest.raises(ValueError, match="not 2"):
+        state.repeat(2)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="activation .tanh."):
+        FeedForward(8, 8, activation="tanh", bias=True, dropout=0.0)
+    with pytest.raises(ValueError, match="norm .batch."):
+        make_norm("batch", 8)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_the_gpu_gives_the_same_logits_and_finite_gradients(config: ModelConfig) -> None:
+    model, tensors = make(config), batch()
+    expected = model(*tensors)
+    on_gpu = [x.cuda() for x in tensors]
+    assert_close(model.cuda()(*on_gpu).cpu(), expected, atol=1e-4, rtol=1e-3)  # other kernels, other order of sums
+    on_gpu[2][1] = False
+    model(*on_gpu).square().mean().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -1,0 +1,154 @@
+"""The model directory: round trip, completeness, and one clear line for whatever is wrong with it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from translate.bundle import BundleConfig, find_model, load_bundle, save_bundle
+from translate.config import DecodeConfig, ModelConfig
+from translate.data.tokenizer import Tokenizer
+from translate.model.transformer import Transformer, build_model
+
+NETWORK = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=2)
+Parts = tuple[Transformer, Tokenizer, BundleConfig]
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    tokenizer = Tokenizer.train(["a cat sat", "two dogs"] * 9, ["un chat assis", "deux chiens"] * 9, vocab_size=285)
+    size = tokenizer.src_vocab_size
+    config = BundleConfig(
+        src_lang="en",
+        tgt_lang="fr",
+        src_vocab_size=size,
+        tgt_vocab_size=size,
+        translate_version="0.1.0",
+        max_src_len=20,
+        model=NETWORK,
+        decode=DecodeConfig(beam_size=3),
+        card={"corpus": "every|day", "BLEU": 81.5},
+    )
+    torch.manual_seed(0)
+    return build_model(NETWORK, size, size).eval(), tokenizer, config
+
+
+@pytest.fixture
+def bundle(parts: Parts, tmp_path: Path) -> Path:
+    save_bundle(tmp_path / "model", *parts)
+    return tmp_path / "model"
+
+
+def test_a_bundle_comes_back_as_it_was(parts: Parts, bundle: Path) -> None:
+    model, tokenizer, config = load_bundle(bundle)
+    assert config == parts[2]
+    assert tokenizer.fingerprint == parts[1].fingerprint
+    assert not model.training
+    expected = parts[0].state_dict()
+    assert model.state_dict().keys() == expected.keys()
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, expected[name]), name
+    assert model.output.weight is model.src_embedding.tokens.weight
+
+
+def test_separate_vocabularies_come_back(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.train(["a cat sat"] * 9, ["un chat assis ici"] * 9, vocab_size=275, joint=False)
+    network = replace(NETWORK, share_embeddings=False, tie_output=False)
+    config = BundleConfig("en", "fr", tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, "0.1.0", model=network)
+    model = build_model(network, config.src_vocab_size, config.tgt_vocab_size)
+    save_bundle(tmp_path / "model", model, tokenizer, config)
+    loaded, loaded_tokenizer, _ = load_bundle(tmp_path / "model")
+    assert not loaded_tokenizer.joint
+    assert torch.equal(loaded.output.weight, model.output.weight)
+
+
+def test_files_are_four_and_tied_weights_are_stored_once(parts: Parts, bundle: Path) -> None:
+    names = {path.name for path in bundle.iterdir()}
+    assert names == {"config.yaml", "tokenizer.model", "model.safetensors", "README.md"}
+    with safe_open(bundle / "model.safetensors", "pt") as weights:
+        tables = [name for name in weights.keys() if weights.get_slice(name).get_shape()[0] == parts[2].src_vocab_size]  # noqa: SIM118
+    assert len(tables) == 1
+    assert len({path.stat().st_mode for path in bundle.iterdir()}) == 1  # whoever may read one may read all
+
+
+def test_card_names_languages_data_scores_and_use(bundle: Path) -> None:
+    card = (bundle / "README.md").read_text(encoding="utf-8")
+    for part in ("en to fr", r"every\|day", "| BLEU | 81.5 |", "translate.infer --model", "Translator.load"):
+        assert part in card
+
+
+def test_saving_replaces_an_older_bundle_and_a_failure_leaves_it(
+    parts: Parts, bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, tokenizer, config = parts
+    save_bundle(bundle, model, tokenizer, replace(config, max_src_len=30))
+    assert load_bundle(bundle)[2].max_src_len == 30
+    monkeypatch.setattr(Tokenizer, "save", lambda self, directory: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        save_bundle(bundle, model, tokenizer, replace(config, max_src_len=40))
+    assert load_bundle(bundle)[2].max_src_len == 30
+    assert [path.name for path in bundle.parent.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "model.safetensors", "tokenizer.model"])
+def test_a_missing_file_is_named(bundle: Path, name: str) -> None:
+    (bundle / name).unlink()
+    with pytest.raises(ValueError, match=name):
+        load_bundle(bundle)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("max_src_len: 20", "max_src_length: 20", r"config\.yaml: .*max_src_length"),
+        ("d_model: 16", "d_model: wide", r"config\.yaml: .*wide"),
+        ("d_model: 16", "d_model: 15", r"config\.yaml: .*model\.d_model \(15\)"),
+        ("tgt_lang: fr\n", "", r"config\.yaml: .*tgt_lang"),
+        ("src_lang: en", "src_lang: [en", r"config\.yaml: "),
+        ("src_vocab_size: 285", "src_vocab_size: 300", r"config\.yaml: src_vocab_size is 300, the tokenizer's is 285"),
+        (
+            "d_ff: 32",
+            "d_ff: 64",
+            r"model\.safetensors does not hold the weights that config\.yaml describes: .*size mismatch",
+        ),
+        ("num_decoder_layers: 2", "num_decoder_layers: 3", r"model\.safetensors does not hold .*[Mm]issing"),
+    ],
+)
+def test_a_config_that_does_not_fit_is_one_line_naming_the_file(bundle: Path, old: str, new: str, message: str) -> None:
+    text = (bundle / "config.yaml").read_text(encoding="utf-8")
+    assert old in text
+    (bundle / "config.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=message) as error:
+        load_bundle(bundle)
+    assert "\n" not in str(error.value)
+
+
+def test_damaged_weights_are_named(bundle: Path) -> None:
+    weights = bundle / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged"):
+        load_bundle(bundle)
+
+
+def test_a_model_is_found_by_its_directory_its_run_or_as_the_newest(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = bundle.parent
+    (run / "config.yaml").write_text("a run's own settings")
+    assert find_model(bundle) == bundle
+    assert find_model(run) == bundle
+    monkeypatch.chdir(run)
+    with pytest.raises(ValueError, match=r"no trained model yet .*python -m translate\.train"):
+        find_model()
+    (run / "runs").mkdir()
+    (run / "runs" / "latest").symlink_to(run)
+    assert find_model().resolve() == bundle.resolve()
+
+
+def test_a_path_without_a_model_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no model in .*model\.safetensors"):
+        find_model(tmp_path)
+    with pytest.raises(ValueError, match="there is no such directory"):
+        find_model(tmp_path / "nowhere")

@@ -1,0 +1,185 @@
+"""Every conf file composes and builds; what cannot work is refused by name and value; every key is explained."""
+
+import re
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import hydra
+import pytest
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+
+from translate.config import (
+    DataConfig,
+    DecodeConfig,
+    EvaluateConfig,
+    ModelConfig,
+    OptimConfig,
+    TokenizerConfig,
+    TrainConfig,
+    TrainerConfig,
+    load_config,
+    save_config,
+)
+from translate.model.transformer import build_model
+from translate.resources import conf_dir
+
+GROUPS = ("model", "data", "tokenizer", "optim", "trainer", "decode", "logger", "experiment")
+NEEDED = {"files": ["data.train=[a.en,a.fr]"]}
+
+
+def compose(*overrides: str) -> TrainConfig:
+    ConfigStore.instance().store(name="train_schema", node=TrainConfig)
+    with hydra.initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return OmegaConf.to_object(hydra.compose("train", overrides=list(overrides)))  # type: ignore[return-value]
+
+
+def choices() -> list[tuple[str, str]]:
+    return [(group, file.stem) for group in GROUPS for file in sorted((conf_dir() / group).glob("*.yaml"))]
+
+
+def test_defaults_compose() -> None:
+    config = compose()
+    assert (config.name, config.model.d_model, config.data.source) == ("everyday", 256, "everyday")
+
+
+@pytest.mark.parametrize(("group", "choice"), choices())
+def test_every_file_composes(group: str, choice: str) -> None:
+    config = compose(f"{group}={choice}", *NEEDED.get(choice, []))
+    assert isinstance(config, TrainConfig)
+    if group == "logger":
+        assert config.trainer.loggers[choice]["_target_"].startswith("lightning.")
+
+
+@pytest.mark.parametrize("choice", [choice for group, choice in choices() if group == "model" and choice != "big"])
+def test_every_model_builds(choice: str) -> None:
+    model = build_model(compose(f"model={choice}").model, 100, 100)
+    assert len(model.encoder_layers) == compose(f"model={choice}").model.num_encoder_layers
+
+
+@pytest.mark.parametrize(
+    ("file", "schema"),
+    [
+        ("model/small", ModelConfig),
+        ("data/everyday", DataConfig),
+        ("tokenizer/bpe", TokenizerConfig),
+        ("optim/inverse_sqrt", OptimConfig),
+        ("trainer/default", TrainerConfig),
+        ("decode/beam", DecodeConfig),
+        ("train", TrainConfig),
+        ("evaluate", EvaluateConfig),
+    ],
+)
+def test_every_key_is_explained(file: str, schema: type) -> None:
+    text = (conf_dir() / f"{file}.yaml").read_text(encoding="utf-8")
+    explained = set(re.findall(r"[a-z]\w+", "\n".join(re.findall(r"^# +([\w, ]+?)(?:  +|$)", text, re.MULTILINE))))
+    keys = {field.name for field in fields(schema) if not is_nested(field.type)}
+    assert keys <= explained, keys - explained
+
+
+def is_nested(annotation: Any) -> bool:
+    return "Config" in str(annotation)
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "message"),
+    [
+        (ModelConfig, {"num_heads": 3}, r"model.d_model \(256\) must be divisible by model.num_heads \(3\)"),
+        (ModelConfig, {"num_kv_heads": 3}, r"model.num_kv_heads \(3\) must divide model.num_heads \(4\)"),
+        (ModelConfig, {"norm": "batch"}, r"model.norm \(batch\) must be one of layernorm, rmsnorm"),
+        (ModelConfig, {"dropout": 1.0}, r"model.dropout \(1.0\)"),
+        (ModelConfig, {"positions": "rotary", "head_dim": 5}, "even head_dim"),
+        (DataConfig, {"source": "wmt"}, r"data.source \(wmt\) must be one of everyday"),
+        (DataConfig, {"source": "files"}, "data.train="),
+        (DataConfig, {"source": "hub"}, "data.hub_id"),
+        (DataConfig, {"tgt_lang": "en"}, "both en"),
+        (DataConfig, {"max_ratio": 0.5}, r"data.max_ratio \(0.5\) must be at least 1.0"),
+        (DataConfig, {"batch_tokens": 100}, r"data.batch_tokens \(100\) must be at least data.max_len \(256\)"),
+        (TokenizerConfig, {"kind": "word"}, r"tokenizer.kind \(word\)"),
+        (TokenizerConfig, {"character_coverage": 0.5}, r"character_coverage \(0.5\)"),
+        (OptimConfig, {"lr": 0.0}, r"optim.lr \(0.0\) must be above 0"),
+        (OptimConfig, {"schedule": "step"}, r"optim.schedule \(step\)"),
+        (TrainerConfig, {"max_epochs": None}, "training never ends"),
+        (TrainerConfig, {"max_epochs": 0}, r"trainer.max_epochs \(0\)"),
+        (TrainerConfig, {"precision": "8"}, r"trainer.precision \(8\)"),
+        (TrainerConfig, {"max_time": "45m"}, r"trainer.max_time \(45m\) must read days:hours:minutes:seconds"),
+        (TrainerConfig, {"valid_bleu_sentences": 0}, "monitor=loss"),
+        (DecodeConfig, {"num_hypotheses": 6}, r"decode.num_hypotheses \(6\) must be at most decode.beam_size \(5\)"),
+        (DecodeConfig, {"min_output_len": 300}, r"decode.min_output_len \(300\) must be at most"),
+        (EvaluateConfig, {"protocol": "uncased"}, r"protocol \(uncased\)"),
+        (TrainConfig, {"seed": -1}, r"seed \(-1\)"),
+        (TrainConfig, {"tokenizer": TokenizerConfig(joint=False)}, "model.share_embeddings=false"),
+        (TrainConfig, {"model": ModelConfig(positions="learned", max_positions=100)}, r"data.max_len \(256\)"),
+        (
+            TrainConfig,
+            {"optim": OptimConfig(schedule="cosine"), "trainer": TrainerConfig(max_epochs=None, max_time="00:00:01:00")},
+            "optim.schedule=cosine needs to know the end",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused(section: type, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        section(**values)
+
+
+def test_seed_zero_is_a_seed() -> None:
+    assert compose("seed=0").seed == 0
+
+
+def test_a_saved_config_reads_back_with_changes_on_top(tmp_path: Path) -> None:
+    config = replace(compose("model=tiny", "data.train=[]"), resume="x")
+    save_config(config, tmp_path / "config.yaml")
+    again = load_config(tmp_path / "config.yaml", TrainConfig, ["trainer.max_epochs=7"])
+    assert again == replace(config, trainer=replace(config.trainer, max_epochs=7))
+    assert is_dataclass(again.model)
+
+
+def test_a_damaged_saved_config_names_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    with pytest.raises(ValueError, match=r"config\.yaml does not exist"):
+        load_config(path, TrainConfig)
+    path.write_text("modle: 3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"config\.yaml.*modle"):
+        load_config(path, TrainConfig)
+
+
+def door(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "translate.train", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=conf_dir().parent,
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("model.d_modle=3", "unknown setting model.d_modle; did you mean model.d_model"),
+        ("model=tny", "there is no model/tny; conf/model has base, big, gqa, mqa, small, tiny"),
+        ("model.d_model=wide", "model.d_model: Value 'wide' of type 'str' could not be converted to Integer"),
+        ("optim.lr=-1", "optim.lr (-1.0) must be above 0"),
+        ("resume=nowhere", "resume (nowhere) holds no checkpoints/last.ckpt"),
+    ],
+)
+def test_the_door_explains_a_mistake_in_one_line(argument: str, message: str) -> None:
+    done = door(argument)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"error: {message}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_sweep_with_a_mistake_stops_before_its_first_run() -> None:
+    done = door("-m", "optim.lr=1e-3,fast")
+    assert done.returncode == 2
+    assert "could not be converted to Float" in done.stderr
+
+
+def test_help_shows_groups_and_examples() -> None:
+    text = door("--help").stdout
+    assert "model: base, big, gqa, mqa, small, tiny" in text
+    assert "python -m translate.train data=files" in text

@@ -1,0 +1,193 @@
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from translate.bundle import BundleConfig, save_bundle
+from translate.config import DataConfig, DecodeConfig, EvaluateConfig, ModelConfig, TrainConfig, save_config
+from translate.data.tokenizer import Tokenizer
+from translate.evaluate import evaluate
+from translate.evaluation.report import Report
+from translate.evaluation.scores import score
+from translate.model.transformer import build_model
+from translate.translator import Translator
+
+REF = ["Un homme traverse la rue.", "Deux chiens jouent dans la neige.", "Elle lit un livre à l'ombre."]
+HYP = ["Un homme traverse une rue.", "Deux chiens jouent dans la neige.", "Elle lit."]
+SRC = ["A man crosses the street.", "Two dogs play in the snow.", "She reads a book in the shade."]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("t.ref.fr", REF), ("t.hyp", HYP), ("t.en", SRC), ("other", REF), ("short", HYP[:2])):
+        Path(name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    with gzip.open("t.fr.gz", "wt", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in REF))
+    return tmp_path
+
+
+def run_door(*arguments, cwd):
+    command = [sys.executable, "-m", "translate.evaluate", *arguments]
+    root = str(Path(__file__).resolve().parents[1])
+    environment = {"PYTHONPATH": root, "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "HYDRA_FULL_ERROR": "0"}
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_existing_output_is_scored_without_a_model(files, capsys):
+    report = evaluate(EvaluateConfig(hyp="t.hyp", ref="t.fr.gz", src="t.en", baseline="other", bootstrap=20))
+    assert [s.name for s in report.test_sets] == ["t"]
+    assert (report.src_lang, report.tgt_lang, report.baseline) == ("en", "fr", "other")
+    expected = score(HYP, REF, protocol="cased", tgt_lang="fr", bootstrap=20, baseline=REF)
+    assert report.test_sets[0].scores["cased"] == expected
+    assert Report.load("evaluation/t/report.json") == report
+    printed = capsys.readouterr().out
+    assert f"{expected[0].value:.2f} [{expected[0].low:.2f}, {expected[0].high:.2f}]" in printed
+    assert str(Path("evaluation/t/report.html")) in printed
+
+
+def test_name_output_and_protocol_are_what_the_settings_say(files):
+    report = evaluate(
+        EvaluateConfig(hyp="t.hyp", ref="other", name="mine", output="here", protocol="cased", bootstrap=0)
+    )
+    assert sorted(path.name for path in Path("here").iterdir()) == [
+        "hyp.mine.txt",
+        "report.html",
+        "report.json",
+        "report.md",
+    ]
+    assert list(report.test_sets[0].scores) == ["cased"]
+    assert report.test_sets[0].scores["cased"][0].low is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hyp": "t.hyp"}, "hyp=t.hyp needs ref=FILE"),
+        ({"src": "t.en"}, "src=t.en needs ref=FILE"),
+        ({"ref": "t.ref.fr"}, "needs src=FILE to translate, or hyp=FILE"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "model": "runs/x"}, "leave out hyp or model"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "data_root": "."}, "data_root"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "name": "a/b"}, r"name \(a/b\)"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "bootstrap": 1}, r"bootstrap \(1\)"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "bootstrap": 0, "baseline": "other"}, r"bootstrap \(0\)"),
+        ({"hyp": "t.hyp", "ref": "other"}, "name other does not tell"),
+        ({"hyp": "short", "ref": "t.ref.fr"}, "short has 2 lines and t.ref.fr has 3"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "src": "short"}, "short has 2 lines and t.ref.fr has 3"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "baseline": "short"}, "2 baseline lines do not fit 3 references"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "baseline": "gone"}, "gone: no such file"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "baseline": "."}, "give src=FILE for it to translate"),
+        ({"hyp": "gone", "ref": "t.ref.fr"}, "gone: no such file"),
+        ({"model": "gone"}, "gone"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(files, settings, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(EvaluateConfig(**settings))
+    assert not Path("evaluation").exists()
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    """A run of an untrained model on files, with its configuration."""
+    folder = tmp_path_factory.mktemp("project")
+    for name, lines in (("train.en", SRC * 5), ("train.fr", REF * 5), ("test_a.en", SRC), ("test_a.fr", REF)):
+        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    run, config = folder / "run", ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1)
+    tokenizer = Tokenizer.train(
+        SRC * 5,
+        REF * 5,
+        kind="bpe",
+        vocab_size=320,
+        joint=True,
+        character_coverage=1.0,
+        user_symbols=[],
+        directory=folder / "tokenizer",
+    )
+    torch.manual_seed(0)
+    model = build_model(config, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
+    bundle = BundleConfig("en", "fr", tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, "0", model=config)
+    save_bundle(run / "model", model, tokenizer, bundle)
+    train, test = ["train.en", "train.fr"], ["test_a.en", "test_a.fr"]
+    data = DataConfig("files", root=str(folder), train=train, test=test, holdout=2, cache_dir=str(folder / "cache"))
+    save_config(TrainConfig(model=config, data=data), run / "config.yaml")
+    return run
+
+
+FAST = {"bootstrap": 10, "decode": DecodeConfig(beam_size=2, max_output_len=8)}
+
+
+def test_a_run_alone_is_scored_on_its_own_test_sets(files, run_dir):
+    Path("runs").mkdir()
+    Path("runs/latest").symlink_to(run_dir)
+    report = evaluate(EvaluateConfig(**FAST))
+    assert [(s.name, s.sentences) for s in report.test_sets] == [("test_a", 3)]
+    assert report.system == os.path.relpath(run_dir)
+    assert (run_dir / "evaluation" / "report.html").is_file()
+    assert report.settings["train"]["data"]["source"] == "files"
+    assert len(report.test_sets[0].attention[0].weights) == 3  # decoder layers
+
+
+def test_the_written_hypotheses_are_those_of_the_translator_and_score_the_same(files, run_dir):
+    report = evaluate(EvaluateConfig(model=str(run_dir), src="t.en", ref="t.fr.gz", **FAST))
+    folder = run_dir / "evaluation" / "t"
+    lines = (folder / "hyp.t.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    again = Translator.load(run_dir).translate(SRC, beam_size=2, max_output_len=8)
+    assert lines == [translation.text for translation in again]
+    rescored = evaluate(EvaluateConfig(hyp=str(folder / "hyp.t.txt"), ref="t.fr.gz", bootstrap=10))
+    assert rescored.test_sets[0].scores == report.test_sets[0].scores
+
+
+def test_a_model_can_be_its_own_baseline(files, run_dir):
+    report = evaluate(EvaluateConfig(model=str(run_dir / "model"), baseline=str(run_dir), **FAST))
+    assert [entry.p_value for entry in report.test_sets[0].scores["cased"]] == [1.0, 1.0, 1.0]
+
+
+def test_data_root_is_a_folder_of_test_sets(files, run_dir):
+    for name in ("test_x", "test_y"):
+        Path(f"{name}.en").write_text("".join(line + "\n" for line in SRC), encoding="utf-8")
+        shutil.copy("t.fr.gz", f"{name}.fr.gz")
+    Path("test_z.en").write_text("no other side\n")
+    settings = {"model": str(run_dir), "data_root": ".", "output": "out", **FAST}
+    assert [s.name for s in evaluate(EvaluateConfig(**settings)).test_sets] == ["test_x", "test_y"]
+    assert [s.name for s in evaluate(EvaluateConfig(name="test_y", **settings)).test_sets] == ["test_y"]
+    with pytest.raises(ValueError, match=r"name \(test_q\) must be one of the test sets: test_x, test_y"):
+        evaluate(EvaluateConfig(name="test_q", **settings))
+    with pytest.raises(ValueError, match=r"other is one output for 2 test sets \(test_x, test_y\)"):
+        evaluate(EvaluateConfig(baseline="other", **settings))
+
+
+def test_a_model_without_its_run_needs_files(files, run_dir):
+    shutil.copytree(run_dir / "model", "alone")
+    with pytest.raises(ValueError, match="no run to take test sets from; give src=FILE ref=FILE"):
+        evaluate(EvaluateConfig(model="alone", **FAST))
+    report = evaluate(EvaluateConfig(model="alone", src="t.en", ref="t.fr.gz", **FAST))
+    assert Path("evaluation/t/report.md").is_file()
+    assert (report.curves, "train" in report.settings) == ({}, False)
+
+
+def test_invalid_utf8_is_reported_with_file_and_line(files):
+    Path("bad").write_bytes(b"ok\nna\xefve\nok\n")
+    with pytest.raises(ValueError, match="bad, line 2"):
+        evaluate(EvaluateConfig(hyp="bad", ref="t.ref.fr"))
+
+
+def test_the_command_line_scores_and_explains_mistakes_in_one_line(files):
+    done = run_door("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
+    assert done.returncode == 0, done.stderr
+    assert "BLEU|nrefs:1|bs:10|" in done.stdout
+    assert sorted(path.name for path in files.iterdir() if path.is_dir()) == ["evaluation"]
+    wrong = run_door("hyp=t.hyp", cwd=files)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert re.fullmatch("error: hyp=t.hyp needs ref=FILE.*\n", wrong.stderr)
+    missing = run_door("model=nowhere", cwd=files)
+    assert re.fullmatch("error: no model in nowhere.*\n", missing.stderr), missing.stderr
+    unknown = run_door("hpy=t.hyp", cwd=files)
+    assert unknown.returncode == 2
+    assert "did you mean hyp" in unknown.stderr

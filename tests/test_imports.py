@@ -1,0 +1,72 @@
+"""Which part may import which: the arrows of the layout, read from the source and tried in a bare interpreter."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "translate"
+ALLOWED = {  # part -> parts of ours it may import
+    "config": set(),
+    "resources": set(),
+    "model": {"config"},  # for annotations only: see test_model_and_decoding_need_torch_alone
+    "decoding": set(),
+    "data": {"config", "resources"},
+    "training": {"bundle", "config", "data", "evaluation", "model", "translator", "decoding"},
+    "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
+}
+
+
+def imported_parts(part: str) -> set[str]:
+    path = PACKAGE / part
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    parts = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            parts |= {name.split(".")[1] for name in names if name.startswith("translate.")}
+    return parts - {part}
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_imports_point_one_way(part: str) -> None:
+    assert imported_parts(part) <= ALLOWED[part]
+
+
+def run(code: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PACKAGE.parent)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("part", ["model", "decoding"])
+def test_model_and_decoding_need_torch_alone(part: str) -> None:
+    blocked = ["lightning", "hydra", "omegaconf", "datasets", "sentencepiece", "sacrebleu", "sacremoses", "matplotlib", "safetensors"]
+    modules = sorted(f"translate.{part}.{file.stem}" for file in (PACKAGE / part).glob("[!_]*.py"))
+    run(
+        f"import sys\nfor name in {blocked}: sys.modules[name] = None\n"
+        f"import importlib\nfor name in {modules}: importlib.import_module(name)\n"
+        "ours = {name.split('.')[1] for name in sys.modules if name.startswith('translate.')}\n"
+        f"assert ours == {{{part!r}}}, ours"
+    )
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    run(
+        "import sys, translate, translate.config\n"
+        "heavy = {'torch', 'lightning', 'hydra', 'omegaconf', 'datasets', 'sacrebleu', 'numpy', 'matplotlib'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+
+
+def test_the_door_to_translation_is_at_the_top() -> None:
+    run("from translate import Translator, Translation\nassert Translator.load and Translation")
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    import translate
+
+    with pytest.raises(AttributeError, match="no attribute 'Translater'"):
+        translate.Translater  # noqa: B018

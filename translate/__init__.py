@@ -1,0 +1,22 @@
+"""English-French neural machine translation: one attention class, one Transformer, every step readable.
+
+`from translate import Translator` is the Python door; `python -m translate.train`, `python -m translate.infer` and
+`python -m translate.evaluate` are the command-line ones. Importing this package loads neither torch nor lightning.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from translate.translator import Translation, Translator
+
+__version__ = "0.1.0"
+__all__ = ["Translation", "Translator", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the Translator on first use, so that `import translate` stays instant."""
+    if name in ("Translator", "Translation"):
+        from translate import translator
+
+        return getattr(translator, name)
+    raise AttributeError(f"module 'translate' has no attribute {name!r}")

@@ -1,0 +1,195 @@
+"""The model directory: settings, tokenizer, weights and a card; all that translation needs, and no pickle.
+
+model/config.yaml          BundleConfig
+      tokenizer*.model     SentencePiece
+      model.safetensors    weights; a tied matrix is stored once
+      README.md            the model card
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from translate.config import DecodeConfig, ModelConfig, load_config, save_config
+
+if TYPE_CHECKING:
+    import torch
+
+    from translate.data.tokenizer import Tokenizer
+    from translate.model.transformer import Transformer
+
+LATEST = Path("runs/latest")
+_CONFIG, _WEIGHTS, _CARD = "config.yaml", "model.safetensors", "README.md"
+
+
+@dataclass
+class BundleConfig:
+    """What a model directory says of itself.
+
+    Attributes:
+        src_lang: Source language code.
+        tgt_lang: Target language code.
+        src_vocab_size: Source ids; checked against tokenizer and weights.
+        tgt_vocab_size: Target ids.
+        translate_version: Version that wrote the directory.
+        max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in pieces.
+        model: The network.
+        decode: Search settings used where a call gives none.
+        card: More rows of the model card, such as the corpus and scores, by their label.
+    """
+
+    src_lang: str
+    tgt_lang: str
+    src_vocab_size: int
+    tgt_vocab_size: int
+    translate_version: str
+    max_src_len: int = 256
+    model: ModelConfig = field(default_factory=ModelConfig)
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+    card: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.max_src_len < 2:
+            raise ValueError(f"max_src_len ({self.max_src_len}) must be at least 2: one token and EOS")
+
+
+def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
+    """Write a model directory; it appears, or replaces an older one, only when it is complete."""
+    from safetensors.torch import save_model
+
+    target = Path(directory)
+    parts = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(parents=True)
+    try:
+        save_config(config, parts / _CONFIG)
+        tokenizer.save(parts)
+        save_model(model, str(parts / _WEIGHTS))
+        (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
+        (parts / _CARD).write_text(model_card(config, num_parameters(model)), encoding="utf-8")
+        _replace_directory(parts, target)
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
+
+
+def load_bundle(
+    directory: Path | str, device: torch.device | str = "cpu"
+) -> tuple[Transformer, Tokenizer, BundleConfig]:
+    """Read a model directory.
+
+    Returns:
+        The model in eval mode on `device`, float32; its tokenizer; its settings.
+
+    Raises:
+        ValueError: If a file is missing or damaged, or if files do not fit each other; the message names the file.
+    """
+    from translate.data.tokenizer import Tokenizer
+    from translate.model.transformer import build_model
+
+    path = Path(directory)
+    for name in (_CONFIG, _WEIGHTS):
+        if not (path / name).is_file():
+            raise ValueError(f"{path / name} is missing; {path} is not a complete model directory")
+    config = _load_config(path / _CONFIG)
+    tokenizer = Tokenizer.load(path)
+    for side in ("src", "tgt"):
+        pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
+        if pieces != expected:
+            raise ValueError(f"{path / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
+    model = build_model(config.model, config.src_vocab_size, config.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    _load_weights(model, path / _WEIGHTS)
+    return model.to(device).eval(), tokenizer, config
+
+
+def find_model(path: Path | str | None = None) -> Path:
+    """The model directory that `path` means: itself, or `model/` in a run directory; None means the newest run.
+
+    Raises:
+        ValueError: If there is none; the message says how to train one.
+    """
+    root = LATEST if path is None else Path(path)
+    for candidate in (root, root / "model"):
+        if (candidate / _WEIGHTS).is_file():
+            return candidate
+    if path is None:
+        raise ValueError(
+            f"there is no trained model yet ({LATEST} does not exist): train one with `python -m translate.train`, "
+            "or name one with --model"
+        )
+    problem = f"neither it nor its model/ holds {_WEIGHTS}" if root.is_dir() else "there is no such directory"
+    raise ValueError(f"no model in {root}: {problem}; give a run directory that `python -m translate.train` has made")
+
+
+def num_parameters(model: torch.nn.Module) -> int:
+    """Trained numbers of a model; tied ones count once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def model_card(config: BundleConfig, parameters: int) -> str:
+    """The model card, as Markdown."""
+    network, decode = config.model, config.decode
+    rows: dict[str, object] = {
+        "languages": f"{config.src_lang} to {config.tgt_lang}",
+        "parameters": f"{parameters:,}",
+        "layers": f"{network.num_encoder_layers} encoder, {network.num_decoder_layers} decoder",
+        "width": f"d_model {network.d_model}, d_ff {network.d_ff}, {network.num_heads} heads",
+        "vocabulary": f"{config.src_vocab_size:,} source, {config.tgt_vocab_size:,} target pieces",
+        "search": f"beam_size {decode.beam_size}, length_penalty {decode.length_penalty}",
+        "longest source of training": f"{config.max_src_len} tokens",
+        "translate version": config.translate_version,
+        **config.card,
+    }
+    table = "\n".join(f"| {label} | {str(value).replace('|', chr(92) + '|')} |" for label, value in rows.items())
+    return f"""# Translation model, {config.src_lang} to {config.tgt_lang}
+
+| | |
+|---|---|
+{table}
+
+Translate with it (`DIR` is this directory):
+
+    python -m translate.infer --model DIR "Hello."
+
+or from Python:
+
+    from translate import Translator
+    print(Translator.load("DIR").translate(["Hello."])[0].text)
+
+`config.yaml` holds every setting, `model.safetensors` the weights, `tokenizer*.model` SentencePiece. The model knows
+what its training data knew: other domains and longer sentences than it was trained on come out worse.
+"""
+
+
+def _load_config(path: Path) -> BundleConfig:
+    from yaml import YAMLError  # type: ignore[import-untyped]
+
+    try:
+        return load_config(path, BundleConfig)
+    except (ValueError, OSError, YAMLError) as error:
+        raise ValueError(f"{path}: {' '.join(str(error).removeprefix(f'{path}: ').split())}") from error
+
+
+def _load_weights(model: Transformer, path: Path) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_model
+
+    try:
+        load_model(model, str(path))
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error
+
+
+def _replace_directory(source: Path, target: Path) -> None:
+    """Rename `source` to `target`, moving a directory that is there already out of the way first."""
+    old = target.with_name(f".{target.name}.{os.getpid()}.old")
+    if target.exists():
+        target.rename(old)
+    source.rename(target)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,335 @@
+"""Every setting of the project: its default, its range and its check, once.
+
+Hydra composes `conf/` over these dataclasses, so an unknown key or a wrong type is refused while the command line is
+read; `__post_init__` checks ranges and pairs. YAML holds the values that differ from here and explains every key.
+Nothing here imports torch, lightning or hydra at import time, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+Config = TypeVar("Config")
+
+
+def _choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} ({value}) must be one of {', '.join(allowed)}")
+
+
+def _at_least(name: str, value: float | None, low: float) -> None:
+    if value is not None and value < low:
+        raise ValueError(f"{name} ({value}) must be at least {low}")
+
+
+def _share(name: str, value: float) -> None:
+    if not 0.0 <= value < 1.0:
+        raise ValueError(f"{name} ({value}) must be at least 0 and below 1")
+
+
+@dataclass
+class ModelConfig:
+    """The network; keys are explained in conf/model/small.yaml."""
+
+    d_model: int = 256
+    d_ff: int = 1024
+    num_heads: int = 4
+    num_kv_heads: int | None = None
+    head_dim: int | None = None
+    num_encoder_layers: int = 3
+    num_decoder_layers: int = 3
+    norm_first: bool = True
+    norm: str = "layernorm"
+    activation: str = "relu"
+    positions: str = "sinusoidal"
+    max_positions: int = 1024
+    share_embeddings: bool = True
+    tie_output: bool = True
+    bias: bool = True
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    embedding_dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers", "max_positions"):
+            _at_least(f"model.{name}", getattr(self, name), 1)
+        _at_least("model.num_kv_heads", self.num_kv_heads, 1)
+        _at_least("model.head_dim", self.head_dim, 1)
+        if self.head_dim is None and self.d_model % self.num_heads:
+            raise ValueError(
+                f"model.d_model ({self.d_model}) must be divisible by model.num_heads ({self.num_heads}); "
+                "set model.head_dim to choose another width"
+            )
+        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"model.num_kv_heads ({self.num_kv_heads}) must divide model.num_heads ({self.num_heads})"
+            )
+        _choice("model.norm", self.norm, ("layernorm", "rmsnorm"))
+        _choice("model.activation", self.activation, ("relu", "gelu", "swiglu"))
+        _choice("model.positions", self.positions, ("sinusoidal", "learned", "rotary"))
+        if self.positions == "rotary" and (self.head_dim or self.d_model // self.num_heads) % 2:
+            raise ValueError("model.positions=rotary needs an even head_dim; change model.num_heads or model.head_dim")
+        for name in ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout"):
+            _share(f"model.{name}", getattr(self, name))
+
+
+@dataclass
+class DataConfig:
+    """Where sentence pairs come from and how they are cleaned and batched; keys are explained in conf/data/everyday.yaml."""
+
+    source: str = "everyday"
+    src_lang: str = "en"
+    tgt_lang: str = "fr"
+    root: str | None = None
+    hub_id: str | None = None
+    hub_config: str | None = None
+    streaming: bool = False
+    train: list[str] = field(default_factory=list)
+    valid: list[str] = field(default_factory=list)
+    test: list[str] = field(default_factory=list)
+    src_column: str | None = None
+    tgt_column: str | None = None
+    holdout: int = 1000
+    max_pairs: int | None = None
+    normalize_unicode: bool = True
+    remove_control_chars: bool = True
+    drop_empty: bool = True
+    max_chars: int = 1000
+    max_ratio: float = 4.0
+    drop_duplicates: bool = True
+    drop_overlap: bool = True
+    batch_tokens: int = 4096
+    max_len: int = 256
+    cache_dir: str = ".cache"
+
+    def __post_init__(self) -> None:
+        _choice("data.source", self.source, ("everyday", "multi30k", "hub", "files"))
+        if self.src_lang == self.tgt_lang:
+            raise ValueError(f"data.src_lang and data.tgt_lang are both {self.src_lang}; they must differ")
+        if self.source == "files" and not self.train:
+            raise ValueError("data=files needs data.train, for example data.train=[train.en,train.fr] or [pairs.tsv]")
+        if self.source == "hub" and not self.hub_id:
+            raise ValueError("data.source=hub needs data.hub_id, the name of a dataset on the hub")
+        for name in ("train", "valid", "test"):
+            if len(getattr(self, name)) > 2:
+                raise ValueError(f"data.{name} takes one file with both sides or two line-aligned files")
+        _at_least("data.holdout", self.holdout, 1)
+        _at_least("data.max_pairs", self.max_pairs, 1)
+        _at_least("data.max_chars", self.max_chars, 0)
+        if self.max_ratio != 0:
+            _at_least("data.max_ratio", self.max_ratio, 1.0)
+        _at_least("data.max_len", self.max_len, 2)
+        if self.batch_tokens < self.max_len:
+            raise ValueError(
+                f"data.batch_tokens ({self.batch_tokens}) must be at least data.max_len ({self.max_len}), "
+                "or the longest sentence fits no batch"
+            )
+
+
+@dataclass
+class TokenizerConfig:
+    """SentencePiece; keys are explained in conf/tokenizer/bpe.yaml."""
+
+    kind: str = "bpe"
+    vocab_size: int = 8000
+    joint: bool = True
+    sampling: float = 0.0
+    character_coverage: float = 1.0
+    user_symbols: list[str] = field(default_factory=list)
+    path: str | None = None
+
+    def __post_init__(self) -> None:
+        _choice("tokenizer.kind", self.kind, ("bpe", "unigram"))
+        _at_least("tokenizer.vocab_size", self.vocab_size, 300)
+        _share("tokenizer.sampling", self.sampling)
+        if not 0.9 <= self.character_coverage <= 1.0:
+            raise ValueError(f"tokenizer.character_coverage ({self.character_coverage}) must lie in 0.9 to 1")
+
+
+@dataclass
+class OptimConfig:
+    """AdamW, its schedule and the loss; keys are explained in conf/optim/inverse_sqrt.yaml."""
+
+    lr: float = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.98
+    eps: float = 1e-9
+    weight_decay: float = 0.0
+    schedule: str = "inverse_sqrt"
+    warmup_steps: int = 1000
+    min_lr_ratio: float = 0.0
+    label_smoothing: float = 0.1
+    clip_norm: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.lr <= 0:
+            raise ValueError(f"optim.lr ({self.lr}) must be above 0")
+        for name in ("beta1", "beta2", "min_lr_ratio", "label_smoothing"):
+            _share(f"optim.{name}", getattr(self, name))
+        _choice("optim.schedule", self.schedule, ("inverse_sqrt", "cosine", "linear", "constant"))
+        _at_least("optim.eps", self.eps, 0)
+        _at_least("optim.weight_decay", self.weight_decay, 0)
+        _at_least("optim.warmup_steps", self.warmup_steps, 0)
+        _at_least("optim.clip_norm", self.clip_norm, 0)
+
+
+@dataclass
+class TrainerConfig:
+    """How long, where and how often; keys are explained in conf/trainer/default.yaml."""
+
+    max_epochs: int | None = 20
+    max_steps: int | None = None
+    max_time: str | None = None
+    accelerator: str = "auto"
+    devices: int = 1
+    threads: int | None = None
+    precision: str = "32"
+    accumulate: int = 1
+    validate_every: int | None = None
+    valid_bleu_sentences: int = 500
+    monitor: str = "bleu"
+    patience: int | None = None
+    checkpoint_every: int = 500
+    keep_best: int = 1
+    average: str = "none"
+    average_count: int = 5
+    ema_decay: float = 0.0
+    csv: bool = True
+    tensorboard: bool = True
+    loggers: dict[str, Any] = field(default_factory=dict)
+    log_every: int = 10
+
+    def __post_init__(self) -> None:
+        if self.max_epochs is None and self.max_steps is None and self.max_time is None:
+            raise ValueError("set one of trainer.max_epochs, trainer.max_steps, trainer.max_time, or training never ends")
+        for name in ("max_epochs", "max_steps", "devices", "threads", "accumulate", "validate_every", "patience"):
+            _at_least(f"trainer.{name}", getattr(self, name), 1)
+        for name in ("checkpoint_every", "keep_best", "average_count", "log_every"):
+            _at_least(f"trainer.{name}", getattr(self, name), 1)
+        _at_least("trainer.valid_bleu_sentences", self.valid_bleu_sentences, 0)
+        _choice("trainer.accelerator", self.accelerator, ("auto", "cpu", "gpu"))
+        _choice("trainer.precision", self.precision, ("32", "bf16-mixed", "16-mixed"))
+        _choice("trainer.monitor", self.monitor, ("bleu", "loss"))
+        _choice("trainer.average", self.average, ("none", "last", "best"))
+        _share("trainer.ema_decay", self.ema_decay)
+        if self.monitor == "bleu" and not self.valid_bleu_sentences:
+            raise ValueError("trainer.monitor=bleu needs trainer.valid_bleu_sentences above 0; or choose monitor=loss")
+        if self.max_time is not None and not re.fullmatch(r"\d+:\d\d:\d\d:\d\d", self.max_time):
+            raise ValueError(f"trainer.max_time ({self.max_time}) must read days:hours:minutes:seconds, like 00:00:45:00")
+
+
+@dataclass
+class DecodeConfig:
+    """The search; keys are explained in conf/decode/beam.yaml."""
+
+    beam_size: int = 5
+    length_penalty: float = 1.0
+    num_hypotheses: int = 1
+    min_output_len: int = 1
+    max_output_len: int = 256
+    batch_tokens: int = 8192
+
+    def __post_init__(self) -> None:
+        for name in ("beam_size", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
+            _at_least(f"decode.{name}", getattr(self, name), 1)
+        _at_least("decode.length_penalty", self.length_penalty, 0)
+        if self.num_hypotheses > self.beam_size:
+            raise ValueError(
+                f"decode.num_hypotheses ({self.num_hypotheses}) must be at most decode.beam_size ({self.beam_size})"
+            )
+        if self.min_output_len > self.max_output_len:
+            raise ValueError(
+                f"decode.min_output_len ({self.min_output_len}) must be at most "
+                f"decode.max_output_len ({self.max_output_len})"
+            )
+
+
+@dataclass
+class TrainConfig:
+    """One training run; keys are explained in conf/train.yaml."""
+
+    name: str = "default"
+    seed: int = 1
+    resume: str | None = None
+    run_dir: str | None = None
+    runs_dir: str = "runs"
+    evaluate: bool = True
+    model: ModelConfig = field(default_factory=ModelConfig)
+    data: DataConfig = field(default_factory=DataConfig)
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+
+    def __post_init__(self) -> None:
+        _at_least("seed", self.seed, 0)
+        if not self.tokenizer.joint and self.model.share_embeddings:
+            raise ValueError(
+                "tokenizer.joint=false gives two vocabularies, which cannot share one embedding; "
+                "set model.share_embeddings=false"
+            )
+        if self.model.positions == "learned" and self.data.max_len > self.model.max_positions:
+            raise ValueError(
+                f"data.max_len ({self.data.max_len}) must be at most model.max_positions ({self.model.max_positions}) "
+                "with model.positions=learned"
+            )
+        if self.optim.schedule in ("cosine", "linear") and not (self.trainer.max_epochs or self.trainer.max_steps):
+            raise ValueError(
+                f"optim.schedule={self.optim.schedule} needs to know the end: set trainer.max_epochs or trainer.max_steps"
+            )
+
+
+@dataclass
+class EvaluateConfig:
+    """One evaluation; keys are explained in conf/evaluate.yaml."""
+
+    model: str | None = None
+    src: str | None = None
+    ref: str | None = None
+    hyp: str | None = None
+    name: str | None = None
+    baseline: str | None = None
+    output: str | None = None
+    data_root: str | None = None
+    protocol: str = "both"
+    bootstrap: int = 1000
+    seed: int = 12345
+    device: str = "auto"
+    precision: str = "32"
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+
+    def __post_init__(self) -> None:
+        _choice("protocol", self.protocol, ("cased", "literature", "both"))
+        _choice("device", self.device, ("auto", "cpu", "cuda"))
+        _choice("precision", self.precision, ("32", "bf16", "16"))
+        _at_least("bootstrap", self.bootstrap, 0)
+
+
+def load_config(path: Path, schema: type[Config], overrides: Sequence[str] = ()) -> Config:
+    """Read a run's `config.yaml` back, with `key=value` changes on top.
+
+    Raises:
+        ValueError: If the file is missing or holds a key or a value that the schema does not allow.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path), OmegaConf.from_dotlist(list(overrides)))
+        return OmegaConf.to_object(merged)  # type: ignore[return-value]
+    except OmegaConfBaseException as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from error
+
+
+def save_config(config: Any, path: Path) -> None:
+    """Write a config dataclass as YAML, every key with its value."""
+    from omegaconf import OmegaConf
+
+    path.write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")

@@ -1,0 +1,206 @@
+"""What happens to sentence pairs before training sees them, every step counted."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, fields
+
+from translate.config import DataConfig
+from translate.data.corpus import Pair
+
+_SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
+# Controls, and format characters that change no glyph. The joiners U+200C and U+200D build emoji and Indic letters, so
+# they go only where they join nothing: beside a space or an end.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+_LOOSE_JOINERS = re.compile("(?<!\\S)[\u200c\u200d]+|[\u200c\u200d]+(?!\\S)")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SPACE_MARK = "\u2581"  # what SentencePiece writes for a space
+_RATIO_FROM = 20  # characters
+
+
+def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_chars: bool = True) -> str:
+    """Make a string clean: one that the tokenizer gives back unchanged and that hides nothing.
+
+    Always: U+2581, which SentencePiece uses for a space, becomes an underscore; half surrogates, which no file can
+    hold, become U+FFFD; spaces at both ends go. No-break spaces inside stay, French typography needs them.
+
+    Args:
+        text: One sentence.
+        normalize_unicode: Bring the text to Unicode NFC.
+        remove_control_chars: Turn tabs and line breaks into spaces; remove other control characters, zero-width
+            spaces, direction marks, soft hyphens and byte order marks. Joiners inside words and emoji stay.
+
+    >>> clean_text(" cafe\\u0301\\tnoir\\u200b ")
+    'café noir'
+    """
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    text = _SURROGATES.sub("\ufffd", text.replace(_SPACE_MARK, "_"))
+    if remove_control_chars:
+        text = _LOOSE_JOINERS.sub("", _CONTROLS.sub("", _SPACES.sub(" ", text)))
+    if normalize_unicode:
+        text = unicodedata.normalize("NFC", text)
+    return text.strip()
+
+
+@dataclass(frozen=True)
+class CleaningRules:
+    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml."""
+
+    normalize_unicode: bool = True
+    remove_control_chars: bool = True
+    drop_empty: bool = True
+    max_chars: int = 1000
+    max_ratio: float = 4.0
+    drop_duplicates: bool = True
+    drop_overlap: bool = True
+
+    @classmethod
+    def of(cls, config: DataConfig) -> CleaningRules:
+        """The cleaning part of a DataConfig."""
+        return cls(**{field.name: getattr(config, field.name) for field in fields(cls)})
+
+
+_CHANGES = {"normalize_unicode": "changed to Unicode NFC", "remove_control_chars": "control characters removed"}
+_DROPS = {
+    "drop_empty": "dropped: a side is empty",
+    "max_chars": "dropped: a side is over {} characters",
+    "max_ratio": "dropped: one side is over {} times the other",
+    "drop_duplicates": "dropped: seen before",
+    "drop_overlap": "dropped: source is in valid or test",
+    "max_len": "dropped: a side is over {} tokens",
+}
+
+
+class CleaningReport:
+    """How many pairs each step changed or dropped, for train and valid."""
+
+    def __init__(self, limits: dict[str, float], counts: dict[str, dict[str, int]] | None = None) -> None:
+        """Start at zero, or from the `counts` that `to_dict` gave.
+
+        Args:
+            limits: Value of each step's setting, as in CleaningRules; False and 0 mean off.
+            counts: {"train": {"read": …, step: …}, "valid": {…}}.
+        """
+        self.limits = limits
+        self.counts = counts or {"train": {}, "valid": {}}
+
+    def add(self, split: str, step: str, amount: int = 1) -> None:
+        """Count `amount` pairs of `split` at `step`."""
+        self.counts[split][step] = self.counts[split].get(step, 0) + amount
+
+    def kept(self, split: str) -> int:
+        """Pairs that passed every step."""
+        counts = self.counts[split]
+        return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Limits and counts as plain values for JSON; `kept` included."""
+        kept = {split: {**counts, "kept": self.kept(split)} for split, counts in self.counts.items()}
+        return {"limits": dict(self.limits), **{split: dict(values) for split, values in kept.items()}}
+
+    def table(self) -> str:
+        """One aligned table: a line for each step, a column for train and one for valid."""
+        rows = [("pairs", "train", "valid"), self._row("read", "read")]
+        for step, text in {**_CHANGES, **_DROPS}.items():
+            limit = self.limits.get(step, 0)
+            rows.append(self._row(step, text.format(f"{limit:g}")) if limit else (text.format("…"), "off", "off"))
+        rows.append(("kept", f"{self.kept('train'):,}", f"{self.kept('valid'):,}"))
+        wide = max(len(row[0]) for row in rows)
+        return "\n".join(f"{name:<{wide}}  {train:>12}  {valid:>9}" for name, train, valid in rows)
+
+    def _row(self, step: str, text: str) -> tuple[str, str, str]:
+        train_only = step in _DROPS and step not in ("drop_empty", "max_len")
+        valid = "-" if train_only else f"{self.counts['valid'].get(step, 0):,}"
+        return text, f"{self.counts['train'].get(step, 0):,}", valid
+
+
+class Cleaner:
+    """Apply the rules to streams of pairs and count what they do.
+
+    Memory does not grow with the corpus: duplicates are found by 64-bit hash in a temporary database on disk.
+    """
+
+    def __init__(self, rules: CleaningRules, report: CleaningReport) -> None:
+        """Count into `report`."""
+        self.rules, self.report = rules, report
+        self._held_out: set[int] = set()
+
+    def valid(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Normalized validation pairs; only pairs with an empty side are dropped."""
+        for pair in self._normalized(pairs, "valid"):
+            self.hold_out(pair.src)
+            if self.rules.drop_empty and not (pair.src and pair.tgt):
+                self.report.add("valid", "drop_empty")
+            else:
+                yield pair
+
+    def hold_out(self, src: str) -> None:
+        """Keep pairs with this source sentence out of the training pairs that follow.
+
+        The source alone decides: a model that has learned any translation of a test sentence is no longer tested by it.
+        """
+        self._held_out.add(_hash(self._clean(src)))
+
+    def train(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks."""
+        with closing(sqlite3.connect("")) as seen:  # a file that SQLite makes, spills to and removes by itself
+            seen.execute("PRAGMA journal_mode = OFF")
+            seen.execute("PRAGMA cache_size = -65536")  # 64 MiB
+            seen.execute("CREATE TABLE seen (hash INTEGER PRIMARY KEY)")
+            for pair in self._normalized(pairs, "train"):
+                if step := self._first_broken(pair, seen):
+                    self.report.add("train", step)
+                else:
+                    yield pair
+
+    def _first_broken(self, pair: Pair, seen: sqlite3.Connection) -> str | None:
+        rules = self.rules
+        shorter, longer = sorted((len(pair.src), len(pair.tgt)))
+        if rules.drop_empty and not shorter:
+            return "drop_empty"
+        if rules.max_chars and longer > rules.max_chars:
+            return "max_chars"
+        if rules.max_ratio and longer > _RATIO_FROM and longer > rules.max_ratio * shorter:
+            return "max_ratio"
+        if rules.drop_overlap and _hash(pair.src) in self._held_out:
+            return "drop_overlap"
+        if rules.drop_duplicates:
+            row = (_hash("\n".join(pair)),)
+            if not seen.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount:
+                return "drop_duplicates"
+        return None
+
+    def _normalized(self, pairs: Iterable[Pair], split: str) -> Iterator[Pair]:
+        for pair in pairs:
+            self.report.add(split, "read")
+            clean = Pair(self._clean(pair.src), self._clean(pair.tgt))
+            if clean != pair:
+                self._count_changes(pair, split)
+            yield clean
+
+    def _count_changes(self, pair: Pair, split: str) -> None:
+        rules = self.rules
+        if rules.remove_control_chars and any(_SPACES.search(t) or _CONTROLS.search(t) for t in pair):
+            self.report.add(split, "remove_control_chars")
+        if rules.normalize_unicode and not all(unicodedata.is_normalized("NFC", text) for text in pair):
+            self.report.add(split, "normalize_unicode")
+
+    def _clean(self, text: str) -> str:
+        return clean_text(
+            text,
+            normalize_unicode=self.rules.normalize_unicode,
+            remove_control_chars=self.rules.remove_control_chars,
+        )
+
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,201 @@
+"""Which sentence pairs train, validate and test: the embedded corpus, Multi30k, the hub, the user's own files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from translate.config import DataConfig
+from translate.data.download import MULTI30K_TESTS, download_multi30k
+from translate.data.sources import TABLES, FileSource, HubSource, Pair, Source, suffix
+from translate.resources import everyday_dir
+
+__all__ = ["Corpus", "Pair", "open_corpus"]
+
+_HUB_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
+
+
+class Corpus:
+    """Training, validation and test pairs, as they are in their sources: nothing cleaned, nothing dropped."""
+
+    def __init__(
+        self,
+        train: Source,
+        valid: Source | None,
+        tests: Mapping[str, Source | None],
+        *,
+        holdout: int = 1000,
+        max_pairs: int | None = None,
+    ) -> None:
+        """Put a corpus together.
+
+        Args:
+            train: Training pairs.
+            valid: Validation pairs; None takes the first `holdout` training pairs and keeps them out of training.
+            tests: Test sets by name, none needed; one that is None takes the next `holdout` training pairs.
+            holdout: Pairs to keep out for each split that is None.
+            max_pairs: Train on the first so many pairs only; None takes all.
+        """
+        self._train, self._valid, self._tests = train, valid, dict(tests)
+        self._max_pairs = max_pairs
+        missing = [*(["valid"] if valid is None else []), *(name for name, test in tests.items() if test is None)]
+        # where in the training stream the splits without a source of their own lie
+        self._held_out = {name: (i * holdout, (i + 1) * holdout) for i, name in enumerate(missing)}
+
+    @property
+    def test_names(self) -> tuple[str, ...]:
+        """Names that `test` takes."""
+        return tuple(self._tests)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what `train`, `valid` and `test` give: files by their contents, hub datasets by their revision."""
+        sources = [("train", self._train), ("valid", self._valid), *self._tests.items()]
+        parts = [(name, source.identity() if source else None) for name, source in sources]
+        return hashlib.blake2b(repr((parts, self._held_out, self._max_pairs)).encode(), digest_size=16).hexdigest()
+
+    def train(self) -> Iterator[Pair]:
+        """Stream the training pairs.
+
+        Raises:
+            ValueError: If there is none, or the source is damaged (see `translate.data.readers`).
+        """
+        start = max((stop for _, stop in self._held_out.values()), default=0)
+        stop = None if self._max_pairs is None else start + self._max_pairs
+        hint = f"after the first {start:,}, which validation and test take; lower data.holdout" if start else ""
+        return _not_empty(islice(self._train.pairs(), start, stop), f"the corpus has no training pairs {hint}".strip())
+
+    def valid(self) -> Iterator[Pair]:
+        """Stream the validation pairs; raises as `train`."""
+        return self._split("valid", self._valid)
+
+    def test(self, name: str) -> list[Pair]:
+        """The pairs of one test set.
+
+        Raises:
+            ValueError: If there is no test set of that name (with those there are), or as `train`.
+        """
+        if name not in self._tests:
+            raise ValueError(f"no test set {name!r}; there are: {', '.join(self._tests) or 'none'}")
+        return list(self._split(name, self._tests[name]))
+
+    def _split(self, name: str, source: Source | None) -> Iterator[Pair]:
+        pairs = source.pairs() if source else islice(self._train.pairs(), *self._held_out[name])
+        return _not_empty(pairs, f"the corpus has no pairs for {name}")
+
+
+def _not_empty(pairs: Iterable[Pair], complaint: str) -> Iterator[Pair]:
+    empty = True
+    for pair in pairs:
+        empty = False
+        yield pair
+    if empty:
+        raise ValueError(complaint)
+
+
+def open_corpus(config: DataConfig) -> Corpus:
+    """The corpus that the `data` settings describe.
+
+    Only Multi30k without data.root and hub datasets without data.root touch the network.
+
+    Raises:
+        ValueError: If a file or folder is missing, a language is not in the corpus, or a download fails.
+    """
+    openers = {"everyday": _everyday, "multi30k": _multi30k, "hub": _hub, "files": _files}
+    return openers[config.source](config)
+
+
+def _everyday(config: DataConfig) -> Corpus:
+    _check_languages(config, "everyday", ("en", "fr"))
+    folder = everyday_dir()
+    tests = {"everyday_test": "test", "everyday_unseen": "test_unseen"}
+    return _corpus(
+        config,
+        _aligned(config, folder, "train"),
+        _aligned(config, folder, "valid"),
+        {name: _aligned(config, folder, stem) for name, stem in tests.items()},
+    )
+
+
+def _multi30k(config: DataConfig) -> Corpus:
+    if config.root is None:
+        _check_languages(config, "Multi30k", ("en", "fr"))
+        folder = download_multi30k(Path(config.cache_dir, "multi30k"))
+    else:
+        folder = _existing_folder(config.root)
+    there = [name for name in MULTI30K_TESTS if _find(folder, name, config.src_lang)]
+    tests = {name: _aligned(config, folder, name) for name in there}
+    return _corpus(config, _aligned(config, folder, "train"), _aligned(config, folder, "val"), tests)
+
+
+def _hub(config: DataConfig) -> Corpus:
+    hub_id = config.hub_id or ""
+    sources = {key: _hub_split(config, hub_id, split) for key, split in _HUB_SPLITS.items()}
+    train = sources["train"]
+    if train is None:
+        raise ValueError(f"{config.root or hub_id}: no train split; the names must start with train")
+    name = hub_id.rpartition("/")[2].replace("-", "_")
+    test = sources["test"]
+    return _corpus(config, train, sources["valid"], {f"{name}_{'test' if test else 'holdout'}": test})
+
+
+def _hub_split(config: DataConfig, hub_id: str, split: str) -> Source | None:
+    columns = _columns(config)
+    if config.root is None:
+        source = HubSource(hub_id, config.hub_config, split, columns, config.streaming, config.cache_dir)
+        return source if split in source.splits() else None
+    folder = _existing_folder(config.root)
+    if config.hub_config and (folder / config.hub_config).is_dir():  # as on the hub: a folder for each configuration
+        folder = folder / config.hub_config
+    files = sorted(str(path) for path in folder.glob(f"{split}*") if suffix(path.name) in TABLES)
+    return FileSource(tuple(files), columns, True, config.cache_dir) if files else None
+
+
+def _files(config: DataConfig) -> Corpus:
+    train, valid, test = (_file_source(config, paths) for paths in (config.train, config.valid, config.test))
+    assert train is not None  # DataConfig checks it
+    name = Path(config.test[0]).name.partition(".")[0] if config.test else "holdout"
+    return _corpus(config, train, valid, {name: test})
+
+
+def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
+    named = bool(config.src_column or config.tgt_column)
+    full = tuple(str(Path(config.root or "", path)) for path in paths)
+    return FileSource(full, _columns(config), named, config.cache_dir) if full else None
+
+
+def _corpus(config: DataConfig, train: Source, valid: Source | None, tests: Mapping[str, Source | None]) -> Corpus:
+    return Corpus(train, valid, tests, holdout=config.holdout, max_pairs=config.max_pairs)
+
+
+def _columns(config: DataConfig) -> tuple[str, str]:
+    return config.src_column or config.src_lang, config.tgt_column or config.tgt_lang
+
+
+def _aligned(config: DataConfig, folder: Path, stem: str) -> FileSource:
+    paths = []
+    for lang in (config.src_lang, config.tgt_lang):
+        path = _find(folder, stem, lang)
+        if path is None:
+            raise ValueError(f"{folder}: no file {stem}.{lang} or {stem}.{lang}.gz")
+        paths.append(str(path))
+    return FileSource(tuple(paths), _columns(config), False, config.cache_dir)
+
+
+def _find(folder: Path, stem: str, lang: str) -> Path | None:
+    paths = (folder / f"{stem}.{lang}", folder / f"{stem}.{lang}.gz")
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _existing_folder(root: str) -> Path:
+    if not Path(root).is_dir():
+        raise ValueError(f"data.root ({root}) is not a folder")
+    return Path(root)
+
+
+def _check_languages(config: DataConfig, name: str, there: tuple[str, ...]) -> None:
+    for key in ("src_lang", "tgt_lang"):
+        if getattr(config, key) not in there:
+            raise ValueError(f"data.{key} ({getattr(config, key)}): {name} is in {' and '.join(there)}")

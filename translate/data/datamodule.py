@@ -1,0 +1,254 @@
+"""The data side of a training run: everything prepared and cached, batches in an order that a resumed run repeats."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from lightning.pytorch import LightningDataModule
+
+from translate.config import DataConfig, TokenizerConfig
+from translate.data.batch import Batch, Example, collate
+from translate.data.cleaning import CleaningReport, CleaningRules
+from translate.data.corpus import Corpus, Pair, open_corpus
+from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
+from translate.data.sampler import Indices, TokenBudgetBatches
+from translate.data.tokenizer import Tokenizer
+
+_AHEAD = 4  # batches made while the model works on another
+
+
+class BatchLoader:
+    """Batches of one epoch at a time, with a cursor that a checkpoint keeps.
+
+    The cursor stands at the next batch to hand out; batches made ahead do not move it. It belongs to the loader, not to
+    an iterator: Lightning asks for a second iterator on resuming, before it takes a batch. Only an iterator after one
+    that stopped midway goes on to the next epoch. Save the cursor between batches, when the last one handed out has
+    been trained on.
+    """
+
+    def __init__(self, plan: TokenBudgetBatches, make_batch: Callable[[Indices, int], Batch], *, seed: int) -> None:
+        """Load the batches of `plan`; `make_batch` takes the indices of the pairs and a seed of this batch's own."""
+        self._plan, self._make_batch, self._seed = plan, make_batch, seed
+        self._epoch = self._batch = 0
+        self._midway = False  # an iterator has handed out batches of this epoch, but not all
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the cursor stands."""
+        return {"epoch": self._epoch, "batch": self._batch, "num_batches": len(self)}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Put the cursor where it stood.
+
+        Raises:
+            ValueError: If an epoch had another number of batches, so that the data or its settings have changed.
+        """
+        if state["num_batches"] != len(self):
+            raise ValueError(
+                f"the checkpoint's epochs have {state['num_batches']} batches and these data give {len(self)}; "
+                "resume with the data and the data and tokenizer settings of the first run"
+            )
+        self._epoch, self._batch = state["epoch"], state["batch"]
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch."""
+        return len(self._plan)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The batches from the cursor to the end of its epoch."""
+        if self._midway:
+            self._next_epoch()
+        for batch in self._made_ahead():
+            self._batch += 1
+            self._midway = True
+            if self._batch == len(self):
+                self._next_epoch()
+            yield batch
+
+    def _next_epoch(self) -> None:
+        self._epoch, self._batch, self._midway = self._epoch + 1, 0, False
+
+    def _made_ahead(self) -> Iterator[Batch]:
+        waiting: deque[Future[Batch]] = deque()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            for number, indices in islice(enumerate(self._plan.epoch(self._epoch)), self._batch, None):
+                seed = np.random.SeedSequence((self._seed, self._epoch, number, self._plan.rank)).generate_state(1)
+                waiting.append(pool.submit(self._make_batch, indices, int(seed[0])))
+                if len(waiting) > _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+
+class FixedBatches:
+    """Batches in the same order every time, for validation."""
+
+    def __init__(self, plan: TokenBudgetBatches, make_batch: Callable[[Indices], Batch]) -> None:
+        """Load the batches of `plan`."""
+        self._plan, self._make_batch = plan, make_batch
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return len(self._plan)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Make the batches one by one."""
+        return map(self._make_batch, self._plan.epoch(0))
+
+
+class TranslationDataModule(LightningDataModule):
+    """Corpus, tokenizer and batches of one run.
+
+    Attributes:
+        corpus: Where the pairs come from; test sets are read from it.
+        tokenizer: Trained on the training split, or loaded; after `prepare`.
+        cleaning: What each cleaning step did; after `prepare`.
+        valid_pairs: Cleaned validation pairs, as many as BLEU may use; after `prepare`.
+    """
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    cleaning: CleaningReport
+    valid_pairs: list[Pair]
+
+    def __init__(self, corpus_config: DataConfig, tokenizer_config: TokenizerConfig, *, seed: int) -> None:
+        """Remember the settings; nothing is read before `prepare`.
+
+        Args:
+            corpus_config: Source, cleaning, batch size, cache.
+            tokenizer_config: Kind, size, sampling.
+            seed: Decides the order of the batches and sampled segmentations.
+        """
+        super().__init__()
+        self._config, self._tokenizer_config, self._seed = corpus_config, tokenizer_config, seed
+        self._text: TextStore | None = None
+        self._tokens: TokenStore | None = None
+        self._loader: BatchLoader | None = None
+        self._resume_at: dict[str, int] = {}
+
+    def prepare(self) -> None:
+        """Clean, train the tokenizer and encode, each only if the cache lacks it; a second call does nothing.
+
+        Raises:
+            ValueError: For whatever is wrong with the corpus or the settings, in one line that says what to do.
+        """
+        if self._tokens is not None:
+            return
+        config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
+        self.corpus = open_corpus(config)
+        text = cached_text(self.corpus, rules, cache_dir)
+        self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir)
+        tokens = cached_tokens(text, self.tokenizer, config.max_len, cache_dir)
+        self.cleaning = CleaningReport({**asdict(rules), "max_len": config.max_len}, text.counts)
+        for split, dropped in tokens.dropped.items():
+            self.cleaning.add(split, "max_len", dropped)
+        self.valid_pairs = [text.pair("valid", row) for row in range(len(text.rows["valid.src"]))]
+        self._text, self._tokens = text, tokens
+
+    def setup(self, stage: str | None = None) -> None:
+        """Lightning's name for `prepare`."""
+        self.prepare()
+
+    @property
+    def num_train_pairs(self) -> int:
+        """Training pairs after cleaning."""
+        return len(self._store.rows["train.src"])
+
+    @property
+    def num_train_tokens(self) -> int:
+        """Target tokens of an epoch, EOS counted."""
+        return int(self._store.rows["train.tgt"].lengths.sum(dtype=np.int64))
+
+    def steps_per_epoch(self, accumulate: int = 1, world_size: int = 1) -> int:
+        """Optimizer updates of an epoch when each takes `accumulate` batches of each of `world_size` processes."""
+        plan = self._local_plan if world_size == 1 else self._plan("train", world_size=world_size)
+        return -(-len(plan) // accumulate)
+
+    def padding_share(self) -> float:
+        """Share of the source and target positions of training batches that hold no token."""
+        return self._local_plan.padding_share()
+
+    def train_dataloader(self) -> BatchLoader:
+        """Batches of the training pairs, from where a loaded checkpoint stopped."""
+        rank, world_size = self._place
+        plan = self._local_plan if world_size == 1 else self._plan("train", rank, world_size)
+        self._loader = BatchLoader(plan, self._train_batch, seed=self._seed)
+        if self._resume_at:
+            self._loader.load_state_dict(self._resume_at)
+            self._resume_at = {}
+        return self._loader
+
+    def val_dataloader(self) -> FixedBatches:
+        """Batches of the validation pairs, by length."""
+        return FixedBatches(self._plan("valid", *self._place), self._valid_batch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where training stands in its epoch; Lightning keeps it in every checkpoint."""
+        return self._loader.state_dict() if self._loader else {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Let the next `train_dataloader` go on from there."""
+        self._resume_at = dict(state_dict)
+
+    def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
+        """Copy a batch; from page-locked memory while the GPU computes."""
+        return batch.to(device, non_blocking=device.type == "cuda")
+
+    @property
+    def _store(self) -> TokenStore:
+        if self._tokens is None:
+            raise ValueError("call prepare() of the data module first")
+        return self._tokens
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        """Rank and number of processes."""
+        return (self.trainer.global_rank, self.trainer.world_size) if self.trainer else (0, 1)
+
+    @cached_property
+    def _local_plan(self) -> TokenBudgetBatches:
+        return self._plan("train")
+
+    def _plan(self, split: str, rank: int = 0, world_size: int = 1) -> TokenBudgetBatches:
+        return TokenBudgetBatches(
+            self._store.rows[f"{split}.src"].lengths,
+            self._store.rows[f"{split}.tgt"].lengths,
+            self._config.batch_tokens,
+            seed=self._seed,
+            rank=rank,
+            world_size=world_size,
+            shuffle=split == "train",
+        )
+
+    def _train_batch(self, indices: Indices, seed: int) -> Batch:
+        stored = self._examples("train", indices)
+        sampling = self._tokenizer_config.sampling
+        if not sampling:
+            return self._collate(stored)
+        assert self._text is not None
+        pairs = [self._text.pair("train", int(self._store.text_rows[index][0])) for index in indices]
+        src = self.tokenizer.encode_src_batch([pair.src for pair in pairs], sampling=sampling, seed=seed)
+        tgt = self.tokenizer.encode_tgt_batch([pair.tgt for pair in pairs], sampling=sampling, seed=seed)
+        sampled = [Example(*ids) for ids in zip(src, tgt, strict=True)]
+        fits = [max(map(len, example)) <= self._config.max_len for example in sampled]
+        return self._collate([new if fit else old for new, old, fit in zip(sampled, stored, fits, strict=True)])
+
+    def _valid_batch(self, indices: Indices) -> Batch:
+        return self._collate(self._examples("valid", indices))
+
+    def _examples(self, split: str, indices: Indices) -> list[Example]:
+        src, tgt = self._store.rows[f"{split}.src"], self._store.rows[f"{split}.tgt"]
+        return [Example(src[index], tgt[index]) for index in indices]
+
+    def _collate(self, examples: list[Example]) -> Batch:
+        batch = collate(examples, pad_id=self.tokenizer.pad_id, bos_id=self.tokenizer.bos_id)
+        on_gpu = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"
+        return batch.pin_memory() if on_gpu else batch

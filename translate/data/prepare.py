@@ -1,0 +1,175 @@
+"""From a corpus to token ids in three steps, each done once and kept in the cache: clean text, tokenizer, ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from tqdm import tqdm  # type: ignore[import-untyped]
+
+from translate.config import TokenizerConfig
+from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules
+from translate.data.corpus import Corpus
+from translate.data.sources import Pair
+from translate.data.token_cache import Rows, RowWriter, cache_key, new_entry
+from translate.data.tokenizer import Tokenizer
+
+_CHUNK = 10_000  # pairs cleaned or encoded at a time
+_SPLITS = ("train", "valid")
+_SIDES = ("src", "tgt")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TextStore:
+    """Cleaned pairs of a corpus.
+
+    Attributes:
+        key: Name of the cache entry; equal keys, equal pairs.
+        rows: Texts by name: "train.src", "train.tgt", "valid.src", "valid.tgt".
+        counts: What cleaning counted, as CleaningReport takes it.
+    """
+
+    key: str
+    rows: dict[str, Rows]
+    counts: dict[str, dict[str, int]]
+
+    def pair(self, split: str, index: int) -> Pair:
+        """One cleaned pair."""
+        return Pair(self.rows[f"{split}.src"].text(index), self.rows[f"{split}.tgt"].text(index))
+
+
+@dataclass(frozen=True)
+class TokenStore:
+    """Token ids of the pairs that are short enough.
+
+    Attributes:
+        rows: Ids by name, EOS last: "train.src", "train.tgt", "valid.src", "valid.tgt".
+        text_rows: For each training pair its row in the TextStore, [pairs].
+        dropped: Pairs over `max_len` by split.
+    """
+
+    rows: dict[str, Rows]
+    text_rows: Rows
+    dropped: dict[str, int]
+
+
+def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextStore:
+    """The cleaned pairs of a corpus, read and cleaned only if the cache lacks them.
+
+    Raises:
+        ValueError: If the corpus is empty or damaged, or if no training or validation pair is left.
+    """
+    key = cache_key("text", corpus.fingerprint, rules)
+    entry = cache_dir / "text" / key
+    if not entry.is_dir():
+        with new_entry(entry) as folder:
+            report = CleaningReport(asdict(rules))
+            cleaner = Cleaner(rules, report)
+            _write_texts(folder, "valid", cleaner.valid(corpus.valid()))
+            for name in corpus.test_names:
+                for pair in corpus.test(name):
+                    cleaner.hold_out(pair.src)
+            _write_texts(folder, "train", cleaner.train(corpus.train()))
+            for split in _SPLITS:
+                _check_some_left(report, split)
+            (folder / "counts.json").write_text(json.dumps(report.counts))
+    return TextStore(key, _open_rows(entry), json.loads((entry / "counts.json").read_text()))
+
+
+def cached_tokenizer(text: TextStore, config: TokenizerConfig, cache_dir: Path) -> Tokenizer:
+    """The tokenizer of `config.path`, or one trained on the training split, only if the cache lacks it."""
+    if config.path is not None:
+        return Tokenizer.load(config.path)
+    settings = (config.kind, config.vocab_size, config.joint, config.character_coverage, list(config.user_symbols))
+    entry = cache_dir / "tokenizers" / cache_key("tokenizer", text.key, settings)
+    if not entry.is_dir():
+        with new_entry(entry) as folder:
+            Tokenizer.train(
+                text.rows["train.src"].texts(),
+                text.rows["train.tgt"].texts(),
+                kind=config.kind,
+                vocab_size=config.vocab_size,
+                joint=config.joint,
+                character_coverage=config.character_coverage,
+                user_symbols=config.user_symbols,
+                directory=folder,
+            )
+    return Tokenizer.load(entry)
+
+
+def cached_tokens(text: TextStore, tokenizer: Tokenizer, max_len: int, cache_dir: Path) -> TokenStore:
+    """The token ids of all pairs with at most `max_len` tokens a side, encoded only if the cache lacks them.
+
+    Raises:
+        ValueError: If every training or every validation pair is longer.
+    """
+    entry = cache_dir / "tokens" / cache_key("tokens", text.key, tokenizer.fingerprint, max_len)
+    if not entry.is_dir():
+        with new_entry(entry) as folder:
+            dropped = {split: _write_tokens(folder, split, text, tokenizer, max_len) for split in _SPLITS}
+            (folder / "dropped.json").write_text(json.dumps(dropped))
+    dropped = json.loads((entry / "dropped.json").read_text())
+    return TokenStore(_open_rows(entry), Rows(entry, "train.text_rows"), dropped)
+
+
+def _write_texts(folder: Path, split: str, pairs: Iterable[Pair]) -> None:
+    with ExitStack() as stack:
+        writers = [stack.enter_context(RowWriter(folder, f"{split}.{side}", np.uint8)) for side in _SIDES]
+        bar = stack.enter_context(tqdm(desc=f"cleaning {split}", unit=" pairs", unit_scale=True))
+        for chunk in _chunks(pairs):
+            for writer, texts in zip(writers, zip(*chunk, strict=True), strict=True):
+                writer.extend_texts(texts)
+            bar.update(len(chunk))
+
+
+def _write_tokens(folder: Path, split: str, text: TextStore, tokenizer: Tokenizer, max_len: int) -> int:
+    """Encode one split; returns how many pairs were too long."""
+    sizes = (tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
+    encoders = (tokenizer.encode_src_batch, tokenizer.encode_tgt_batch)
+    total, kept_total = len(text.rows[f"{split}.src"]), 0
+    with ExitStack() as stack:
+        src, tgt = (
+            stack.enter_context(RowWriter(folder, f"{split}.{side}", np.uint16 if size <= 2**16 else np.int32))
+            for side, size in zip(_SIDES, sizes, strict=True)
+        )
+        text_rows = stack.enter_context(RowWriter(folder, f"{split}.text_rows", np.int64))
+        bar = stack.enter_context(tqdm(desc=f"encoding {split}", unit=" pairs", unit_scale=True, total=total))
+        for chunk in _chunks(range(total)):
+            src_ids, tgt_ids = (
+                encode([text.rows[f"{split}.{side}"].text(row) for row in chunk])
+                for side, encode in zip(_SIDES, encoders, strict=True)
+            )
+            kept = [i for i in range(len(chunk)) if max(len(src_ids[i]), len(tgt_ids[i])) <= max_len]
+            src.extend(src_ids[i] for i in kept)
+            tgt.extend(tgt_ids[i] for i in kept)
+            text_rows.extend([[chunk[i]] for i in kept])
+            kept_total += len(kept)
+            bar.update(len(chunk))
+    if not kept_total:
+        raise ValueError(f"every {split} pair is longer than data.max_len ({max_len} tokens); raise it")
+    return total - kept_total
+
+
+def _check_some_left(report: CleaningReport, split: str) -> None:
+    if not report.kept(split):
+        counts = report.counts[split]
+        reasons = ", ".join(f"{step} {count:,}" for step, count in counts.items() if step != "read")
+        raise ValueError(f"cleaning left none of {counts['read']:,} {split} pairs ({reasons}); see the data settings")
+
+
+def _open_rows(entry: Path) -> dict[str, Rows]:
+    names = [f"{split}.{side}" for split in _SPLITS for side in _SIDES]
+    return {name: Rows(entry, name) for name in names}
+
+
+def _chunks(items: Iterable[T]) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk

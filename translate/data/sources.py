@@ -1,0 +1,211 @@
+"""Streams of sentence pairs: files of every kind, and datasets of the hub.
+
+All rows come through the `datasets` library. It is imported when the first row is read, so that a start from the token
+cache does without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from translate.data.readers import Row, missing_column, read_aligned, read_table
+
+TABLES = (".parquet", ".arrow")
+TEXTS = (".tsv", ".csv", ".jsonl", ".json")
+_REMEMBER_FROM = 2**24  # bytes; hashing less is not worth remembering
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation."""
+
+    src: str
+    tgt: str
+
+
+class Source(Protocol):
+    """One split of a corpus."""
+
+    def pairs(self) -> Iterator[Pair]:
+        """Stream the pairs from the first."""
+
+    def identity(self) -> str:
+        """A text that changes when the pairs change."""
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Two line-aligned text files, or files with both sides: TSV, CSV, JSON lines, parquet or arrow.
+
+    Attributes:
+        paths: Two text files, or one file with both sides, or several parquet or arrow files in order.
+        columns: Names of source and target in a file with both sides, at the top or under "translation".
+        named: The user chose the column names; if not, a TSV of two columns needs no header.
+        cache_dir: Where the hashes of large files are remembered.
+    """
+
+    paths: tuple[str, ...]
+    columns: tuple[str, str]
+    named: bool = False
+    cache_dir: str = ".cache"
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            if not Path(path).is_file():
+                raise ValueError(f"{path}: no such file")
+        if len(self.paths) == 1 and suffix(self.paths[0]) not in TABLES + TEXTS:
+            raise ValueError(
+                f"{self.paths[0]}: a file with both sides must end in {', '.join(TEXTS + TABLES)}; "
+                "for line-aligned text give two files"
+            )
+
+    def pairs(self) -> Iterator[Pair]:
+        """Stream the pairs; raises as `translate.data.readers`, and for a missing column or a damaged table."""
+        src_column, tgt_column = self.columns
+        if suffix(self.paths[0]) in TABLES:
+            return _pairs(_load_tables(self.paths), self.columns, self.paths[0])
+        if len(self.paths) == 2:
+            return _pairs(_stream(read_aligned, src_path=self.paths[0], tgt_path=self.paths[1]), ("src", "tgt"), "")
+        rows = _stream(read_table, path=self.paths[0], src_column=src_column, tgt_column=tgt_column, named=self.named)
+        return _pairs(rows, ("src", "tgt"), "")
+
+    def identity(self) -> str:
+        """Hash of the contents, and how they are read."""
+        contents = [(suffix(path), _file_hash(Path(path), Path(self.cache_dir))) for path in self.paths]
+        return repr((contents, self.columns, self.named))
+
+
+@dataclass(frozen=True)
+class HubSource:
+    """One split of a dataset on the hub.
+
+    Attributes:
+        hub_id: Name on the hub, such as "Helsinki-NLP/opus-100".
+        hub_config: Its configuration, such as "en-fr".
+        split: Its split, such as "train".
+        columns: Keys of source and target, under "translation" or at the top.
+        streaming: Read over the network each time instead of storing the dataset first.
+        cache_dir: Where the dataset and its revision are stored.
+    """
+
+    hub_id: str
+    hub_config: str | None
+    split: str
+    columns: tuple[str, str]
+    streaming: bool = False
+    cache_dir: str = ".cache"
+
+    def pairs(self) -> Iterator[Pair]:
+        """Stream the pairs; raises for a dataset that cannot be reached or a missing column."""
+        import datasets
+
+        with _one_line(f"{self.hub_id}: cannot be read from the hub", "check the network, or set data.root=DIR"):
+            rows = datasets.load_dataset(
+                self.hub_id,
+                self.hub_config,
+                split=self.split,
+                revision=self._revision(),
+                streaming=self.streaming,
+                cache_dir=str(Path(self.cache_dir, "datasets")),
+            )
+        return _pairs(rows, self.columns, f"{self.hub_id}, split {self.split}")
+
+    def identity(self) -> str:
+        """Name and revision on the hub."""
+        return repr((self.hub_id, self.hub_config, self.split, self._revision(), self.columns))
+
+    def splits(self) -> list[str]:
+        """Names of the splits that the dataset has."""
+        return list(self._about()["splits"])
+
+    def _revision(self) -> str:
+        return str(self._about()["revision"])
+
+    def _about(self) -> dict[str, Any]:
+        """Commit and splits of the dataset: asked for once, then kept, so that runs agree and start without network."""
+        file = Path(self.cache_dir, "revisions", f"{self.hub_id.replace('/', '--')}--{self.hub_config}.json")
+        if not file.is_file():
+            import datasets
+
+            with _one_line(f"{self.hub_id}: cannot be found on the hub", "check the network, or set data.root=DIR"):
+                revision = datasets.load_dataset_builder(self.hub_id, self.hub_config).hash
+                splits = datasets.get_dataset_split_names(self.hub_id, self.hub_config, revision=revision)
+            write_atomically(file, json.dumps({"revision": revision, "splits": splits}))
+        about: dict[str, Any] = json.loads(file.read_text())
+        return about
+
+
+def suffix(path: str) -> str:
+    """Ending of a file name without .gz.
+
+    >>> suffix("pairs.tsv.gz")
+    '.tsv'
+    """
+    return Path(path.removesuffix(".gz")).suffix.lower()
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Write a small file that is either whole or not there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f"{file.name}.{os.getpid()}.part")
+    temporary.write_text(text)
+    temporary.replace(file)
+
+
+def _stream(reader: Callable[..., Iterator[Row]], **arguments: Any) -> Iterable[Row]:
+    import datasets
+
+    rows: Iterable[Row] = datasets.IterableDataset.from_generator(reader, gen_kwargs=arguments)
+    return rows
+
+
+def _load_tables(paths: tuple[str, ...]) -> Iterable[dict[str, Any]]:
+    import datasets
+
+    kind = suffix(paths[0]).removeprefix(".")
+    with _one_line(f"{paths[0]}: not a {kind} file", "check the file and its name"):
+        rows: Iterable[dict[str, Any]] = datasets.load_dataset(
+            kind, data_files=list(paths), split="train", streaming=True
+        )
+        return rows
+
+
+def _pairs(rows: Iterable[dict[str, Any]], columns: tuple[str, str], where: str) -> Iterator[Pair]:
+    src, tgt = columns
+    for number, row in enumerate(rows, start=1):
+        fields = row.get("translation", row)
+        if src not in fields or tgt not in fields:
+            raise missing_column(where, columns, list(fields))
+        if not (isinstance(fields[src], str) and isinstance(fields[tgt], str)):
+            raise ValueError(f"{where}, row {number}: {src!r} and {tgt!r} must be strings")
+        yield Pair(fields[src], fields[tgt])
+
+
+@contextmanager
+def _one_line(what: str, hint: str) -> Iterator[None]:
+    """Turn whatever a library raises into one line that says what to do."""
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{what} ({reason}); {hint}") from error
+
+
+def _file_hash(path: Path, cache_dir: Path) -> str:
+    """Hash of a file's contents; that of a large file is remembered until its size or time of change differs."""
+    stat = path.stat()
+    key = hashlib.blake2b(repr((str(path.resolve()), stat.st_size, stat.st_mtime_ns)).encode(), digest_size=16)
+    memory = cache_dir / "hashes" / key.hexdigest()
+    if stat.st_size >= _REMEMBER_FROM and memory.is_file():
+        return memory.read_text()
+    with path.open("rb") as file:
+        result = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    if stat.st_size >= _REMEMBER_FROM:
+        write_atomically(memory, result)
+    return result

@@ -1,0 +1,237 @@
+"""SentencePiece as this project uses it: fixed special ids, nothing unknown, and decoding that undoes encoding."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import sentencepiece as spm
+
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
+_MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
+_JOINT_FILES = ("tokenizer.model",)
+_SEPARATE_FILES = ("tokenizer.src.model", "tokenizer.tgt.model")
+
+
+class Tokenizer:
+    """One SentencePiece model for both sides (joint) or one for each.
+
+    Ids are fixed: 0 padding, 1 unknown, 2 BOS, 3 EOS. Text is segmented as it is (identity normalization), and what the
+    vocabulary lacks becomes UTF-8 bytes, so `decode(encode(text)) == text` for every clean string: one that
+    `translate.data.cleaning.clean_text` returns unchanged. The one character that this needs gone from the text is
+    U+2581, which SentencePiece writes for a space.
+
+    >>> tokenizer = Tokenizer.train(["a cat sat"] * 9, ["un chat assis"] * 9, vocab_size=290)
+    >>> ids = tokenizer.encode_tgt("un chat 😀")
+    >>> ids[-1] == tokenizer.eos_id, tokenizer.decode(ids)
+    (True, 'un chat 😀')
+    """
+
+    pad_id, unk_id, bos_id, eos_id = PAD_ID, UNK_ID, BOS_ID, EOS_ID
+
+    def __init__(self, models: Sequence[bytes]) -> None:
+        """Make a tokenizer of one serialized SentencePiece model (joint) or two (source, target)."""
+        self._models = tuple(models)
+        self._processors = tuple(_processor(model) for model in models)
+        self._src, self._tgt = self._processors[0], self._processors[-1]
+
+    @staticmethod
+    def train(
+        lines_src: Iterable[str],
+        lines_tgt: Iterable[str],
+        *,
+        kind: str = "bpe",
+        vocab_size: int = 8000,
+        joint: bool = True,
+        character_coverage: float = 1.0,
+        user_symbols: Sequence[str] = (),
+        directory: Path | str | None = None,
+    ) -> Tokenizer:
+        """Learn the pieces from clean text; the same lines give the same model.
+
+        Args:
+            lines_src: Source sentences; streamed, never held by us. SentencePiece draws at most 2 million of
+                them from the whole text.
+            lines_tgt: Target sentences.
+            kind: "bpe" or "unigram".
+            vocab_size: Pieces per model, the 4 special ids and 256 bytes included.
+            joint: One model for both sides, else one each.
+            character_coverage: Share of the characters of the text that get their own piece; the rest become bytes.
+            user_symbols: Strings that are always one piece, such as "<2fr>".
+            directory: Where to save the result; None saves nothing.
+
+        Raises:
+            ValueError: If the text is too small for `vocab_size` (the message states the largest possible), if
+                `vocab_size` is too small for the characters of the text, or if a user symbol cannot be used.
+        """
+        for symbol in user_symbols:
+            if not symbol or re.search(r"\s|\u2581", symbol):
+                raise ValueError(f"tokenizer.user_symbols: {symbol!r} is empty or contains a space; use one without")
+        corpora = [chain(lines_src, lines_tgt)] if joint else [lines_src, lines_tgt]
+        models = [_train_model(lines, kind, vocab_size, character_coverage, user_symbols) for lines in corpora]
+        tokenizer = Tokenizer(models)
+        if directory is not None:
+            tokenizer.save(directory)
+        return tokenizer
+
+    @staticmethod
+    def load(directory: Path | str) -> Tokenizer:
+        """Read the tokenizer that `save` wrote, or one SentencePiece `.model` file with our special ids.
+
+        Raises:
+            ValueError: If there is none, or its special ids are not 0, 1, 2, 3.
+        """
+        path = Path(directory)
+        for names in ((), _JOINT_FILES, _SEPARATE_FILES):
+            files = [path / name for name in names] or [path]
+            if all(file.is_file() for file in files):
+                return Tokenizer([file.read_bytes() for file in files])
+        raise ValueError(f"no tokenizer in {path}: neither {_JOINT_FILES[0]} nor {' and '.join(_SEPARATE_FILES)}")
+
+    def save(self, directory: Path | str) -> None:
+        """Write `tokenizer.model`, or `tokenizer.src.model` and `tokenizer.tgt.model`, into `directory`."""
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        for name, model in zip(_JOINT_FILES if self.joint else _SEPARATE_FILES, self._models, strict=True):
+            Path(directory, name).write_bytes(model)
+
+    @property
+    def joint(self) -> bool:
+        """Whether both sides share one vocabulary."""
+        return len(self._models) == 1
+
+    @property
+    def src_vocab_size(self) -> int:
+        """Number of source ids."""
+        return int(self._src.get_piece_size())
+
+    @property
+    def tgt_vocab_size(self) -> int:
+        """Number of target ids."""
+        return int(self._tgt.get_piece_size())
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the models; equal fingerprints give equal ids."""
+        digest = hashlib.blake2b(digest_size=16)
+        for model in self._models:
+            digest.update(hashlib.blake2b(model).digest())
+        return digest.hexdigest()
+
+    def encode_src(self, text: str) -> list[int]:
+        """Ids of one source sentence, EOS appended."""
+        return self.encode_src_batch([text])[0]
+
+    def encode_tgt(self, text: str) -> list[int]:
+        """Ids of one target sentence, EOS appended, no BOS."""
+        return self.encode_tgt_batch([text])[0]
+
+    def encode_src_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
+        """Ids of source sentences, EOS appended.
+
+        Args:
+            texts: Clean sentences.
+            sampling: 0 gives the best segmentation; above 0 draws one at random: the share of BPE merges left out
+                (BPE-dropout, Provilkov et al. 2020), or the smoothing alpha of unigram sampling (Kudo 2018).
+            seed: The same seed, texts and sampling give the same segmentations.
+        """
+        return _encode(self._src, texts, sampling, seed)
+
+    def encode_tgt_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
+        """Ids of target sentences, EOS appended, no BOS; arguments as in `encode_src_batch`."""
+        return _encode(self._tgt, texts, sampling, seed)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of target ids; padding, BOS and EOS are left out wherever they stand."""
+        special = (PAD_ID, BOS_ID, EOS_ID)
+        return str(self._tgt.decode([int(token) for token in ids if token not in special]))
+
+    def pieces_src(self, ids: Sequence[int]) -> list[str]:
+        """Source pieces as SentencePiece writes them, one for each id."""
+        return [self._src.id_to_piece(int(token)) for token in ids]
+
+    def pieces_tgt(self, ids: Sequence[int]) -> list[str]:
+        """Target pieces as SentencePiece writes them, one for each id."""
+        return [self._tgt.id_to_piece(int(token)) for token in ids]
+
+
+def _processor(model: bytes) -> spm.SentencePieceProcessor:
+    try:
+        processor = spm.SentencePieceProcessor(model_proto=model)
+    except RuntimeError as error:
+        raise ValueError(f"not a SentencePiece model: {error}") from error
+    ids = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
+    if ids != (PAD_ID, UNK_ID, BOS_ID, EOS_ID):
+        raise ValueError(f"the tokenizer's pad, unk, bos, eos ids are {ids}; they must be 0, 1, 2, 3")
+    return processor
+
+
+def _encode(processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int) -> list[list[int]]:
+    if not sampling:
+        encoded: list[list[int]] = processor.encode(texts, add_eos=True)
+        return encoded
+    result: list[list[int]] = []
+
+    def sample() -> None:
+        spm.set_random_generator_seed(seed % 2**32)
+        result.extend(
+            processor.encode(texts, add_eos=True, enable_sampling=True, alpha=sampling, nbest_size=-1, num_threads=1)
+        )
+
+    # The generator belongs to the thread and some versions seed it only on first use there: a new thread, a new start.
+    thread = threading.Thread(target=sample)
+    thread.start()
+    thread.join()
+    return result
+
+
+def _train_model(
+    lines: Iterable[str], kind: str, vocab_size: int, character_coverage: float, user_symbols: Sequence[str]
+) -> bytes:
+    model = io.BytesIO()
+    try:
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            model_type=kind,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            user_defined_symbols=list(user_symbols),
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            add_dummy_prefix=True,
+            remove_extra_whitespaces=False,
+            pad_id=PAD_ID,
+            unk_id=UNK_ID,
+            bos_id=BOS_ID,
+            eos_id=EOS_ID,
+            input_sentence_size=_MAX_TRAINING_SENTENCES,
+            shuffle_input_sentence=True,
+            max_sentence_length=65_536,  # bytes; longer lines are left out
+            num_threads=2,  # fixed: the unigram trainer's sums depend on it
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        raise ValueError(_explain(str(error), vocab_size)) from error
+    return model.getvalue()
+
+
+def _explain(message: str, vocab_size: int) -> str:
+    """SentencePiece's complaint in one line that says what to change."""
+    if match := re.search(r"set it to a value <= (\d+)", message):
+        return (
+            f"tokenizer.vocab_size ({vocab_size}) is too large for this text; "
+            f"the largest possible is {match[1]}: set tokenizer.vocab_size={match[1]} or less"
+        )
+    if match := re.search(r"smaller than required_chars\. \d+ vs (\d+)", message):
+        return (
+            f"tokenizer.vocab_size ({vocab_size}) has no room for the characters of this text; "
+            f"set it above {match[1]} or lower tokenizer.character_coverage"
+        )
+    if "sentences_.empty()" in message:
+        return "there is no text to train the tokenizer on; check data.train"
+    return f"SentencePiece could not train the tokenizer: {message}"

@@ -1,0 +1,202 @@
+"""Beam search, batched: each step is a few tensor operations over all sentences; those that are done leave at once."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from translate.decoding.hypothesis import Hypothesis, normalized_score
+from translate.decoding.step_model import StateT, StepModel
+
+
+class Candidates(NamedTuple):
+    """The 2N best continuations of each sentence, best first."""
+
+    log_probs: Tensor  # [B, 2N] summed over the whole hypothesis; -inf marks an impossible one
+    beams: Tensor  # [B, 2N] which of the sentence's N hypotheses it continues
+    token_ids: Tensor  # [B, 2N] with which token
+
+
+@dataclass
+class Live:
+    """The sentences still searched, each with its unfinished hypotheses, best first: one at the start, then N."""
+
+    sentences: Tensor  # [B] place of each in the input
+    token_ids: Tensor  # [B, N, t] BOS first
+    log_probs: Tensor  # [B, N] descending; -inf marks an unused row
+    finished_scores: Tensor  # [B, N] scores of the best finished hypotheses, descending; -inf where there are fewer
+
+    @classmethod
+    def start(cls, num_sentences: int, beam_size: int, bos_id: int, device: torch.device) -> "Live":
+        """One hypothesis per sentence, BOS alone: N of them would all be the same."""
+        return cls(
+            sentences=torch.arange(num_sentences, device=device),
+            token_ids=torch.full((num_sentences, 1, 1), bos_id, device=device),
+            log_probs=torch.zeros(num_sentences, 1, device=device),
+            finished_scores=torch.full((num_sentences, beam_size), -math.inf, device=device),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamSearch:
+    """Beam search over a `StepModel`; with `beam_size` 1 it is greedy search.
+
+    In each step every sentence has N = `beam_size` unfinished hypotheses. Of their continuations the best 2N are
+    candidates. Candidates among the best N that end in EOS are finished; the best N others live on. A sentence is done
+
+    - when it holds N finished hypotheses, or
+    - when no unfinished hypothesis can still enter its best `num_hypotheses`: log-probabilities only fall and no output
+      is longer than `max_output_len`, so the final score of an unfinished hypothesis is at most
+      log_prob / max_output_len ** length_penalty; the sentence is done if that bound of the best one is not above the
+      score of its finished hypothesis number `num_hypotheses`.
+
+    At `max_output_len` tokens the unfinished hypotheses of a sentence that has fewer than `num_hypotheses` finished
+    ones fill its list up, best first, as they are, without EOS. Hypotheses of equal score stand in the order found.
+
+    Args:
+        bos_id: First decoder input.
+        eos_id: Ends a hypothesis.
+        forbidden_ids: Never generated (PAD, BOS); they keep their share of the probability.
+        beam_size: N >= 1.
+        length_penalty: Exponent of `normalized_score`, >= 0.
+        num_hypotheses: How many to return per sentence, 1 to N.
+        min_output_len: Tokens before which there is no end, EOS counted, >= 1.
+        max_output_len: Most tokens of a hypothesis, EOS counted, >= `min_output_len`.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+
+    Source: Graves 2012 (arXiv:1211.3711), section 4; length penalty as in `normalized_score`.
+    """
+
+    bos_id: int
+    eos_id: int
+    forbidden_ids: tuple[int, ...]
+    beam_size: int
+    length_penalty: float
+    num_hypotheses: int
+    min_output_len: int
+    max_output_len: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.num_hypotheses <= self.beam_size:
+            raise ValueError(f"num_hypotheses ({self.num_hypotheses}) must lie in 1 to beam_size ({self.beam_size})")
+        if not 1 <= self.min_output_len <= self.max_output_len:
+            raise ValueError(
+                f"min_output_len ({self.min_output_len}) must lie in 1 to max_output_len ({self.max_output_len})"
+            )
+        if self.length_penalty < 0:
+            raise ValueError(f"length_penalty ({self.length_penalty}) must be at least 0")
+        if self.eos_id in self.forbidden_ids:
+            raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
+
+    @torch.inference_mode()
+    def search(self, model: StepModel[StateT], src_ids: Tensor, src_mask: Tensor) -> list[list[Hypothesis]]:
+        """Search the outputs of a batch of sources.
+
+        Args:
+            model: In eval mode.
+            src_ids: [B, S], padded at the end.
+            src_mask: [B, S] bool, True = real token.
+
+        Returns:
+            For each source its `num_hypotheses` best hypotheses, best first; fewer only if fewer are possible.
+
+        Raises:
+            ValueError: If the model's logits are not numbers (NaN).
+        """
+        hypotheses: list[list[Hypothesis]] = [[] for _ in src_ids]
+        live = Live.start(len(src_ids), self.beam_size, self.bos_id, src_ids.device)
+        state = model.start(model.encode(src_ids, src_mask), src_mask)
+        for length in range(1, self.max_output_len + 1):
+            logits = model.step(live.token_ids[:, :, -1].flatten(), state)  # [B * N, V], at first [B, V]
+            candidates = self._best_candidates(logits, live.log_probs, length)
+            ends = candidates.token_ids == self.eos_id  # [B, 2N]
+            self._collect_finished(candidates, ends, live, length, hypotheses)
+            beams = self._advance(candidates, ends, live)  # [B, N] which hypothesis each new one continues
+            kept = (~self._done(live)).nonzero().squeeze(1)  # [B'] sentences that go on
+            if not len(kept):
+                break
+            self._leave(kept, live, state)
+            if length == 1:
+                state.repeat(self.beam_size)
+            elif self.beam_size > 1:
+                first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.beam_size
+                state.reorder((first_rows + beams[kept]).flatten())
+        else:
+            self._close_unfinished(live, hypotheses)
+        return [self._best(found) for found in hypotheses]
+
+    def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
+        """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
+        scores = logits.log_softmax(-1, dtype=torch.float32)  # [B * N, V]
+        for token_id in self.forbidden_ids:
+            scores[:, token_id] = -math.inf
+        if length < self.min_output_len:
+            scores[:, self.eos_id] = -math.inf
+        scores += log_probs.view(-1, 1)
+        vocab_size = scores.size(1)
+        scores = scores.view(len(log_probs), -1)  # [B, N * V]
+        best, indices = scores.topk(min(2 * self.beam_size, scores.size(1)), dim=1)
+        missing = 2 * self.beam_size - best.size(1)  # above 0 only with a tiny vocabulary
+        if missing:
+            best, indices = F.pad(best, (0, missing), value=-math.inf), F.pad(indices, (0, missing))
+        return Candidates(best, indices // vocab_size, indices % vocab_size)
+
+    def _collect_finished(
+        self, candidates: Candidates, ends: Tensor, live: Live, length: int, hypotheses: list[list[Hypothesis]]
+    ) -> None:
+        """Let the candidates among the best N that end leave as hypotheses of `length` tokens."""
+        log_probs = candidates.log_probs[:, : self.beam_size]
+        finished = ends[:, : self.beam_size] & (log_probs != -math.inf)
+        sentences, ranks = finished.nonzero(as_tuple=True)  # best first within a sentence
+        if not len(sentences):
+            return
+        scores = normalized_score(log_probs, length, self.length_penalty)
+        seen = torch.cat((live.finished_scores, scores.masked_fill(~finished, -math.inf)), dim=1)
+        live.finished_scores = seen.topk(self.beam_size, dim=1).values
+        token_ids = live.token_ids[sentences, candidates.beams[sentences, ranks], 1:].tolist()
+        found = zip(live.sentences[sentences].tolist(), token_ids, log_probs[finished].tolist(), strict=True)
+        for sentence, ids, log_prob in found:
+            hypotheses[sentence].append(self._hypothesis([*ids, self.eos_id], log_prob))
+
+    def _advance(self, candidates: Candidates, ends: Tensor, live: Live) -> Tensor:
+        """Replace the unfinished hypotheses by the best N candidates that do not end; return their beams [B, N]."""
+        order = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, : self.beam_size]  # those that end go last
+        live.log_probs = candidates.log_probs.gather(1, order).masked_fill(ends.gather(1, order), -math.inf)
+        beams = candidates.beams.gather(1, order)
+        past = live.token_ids.gather(1, beams[:, :, None].expand(-1, -1, live.token_ids.size(2)))
+        live.token_ids = torch.cat((past, candidates.token_ids.gather(1, order)[:, :, None]), dim=2)
+        return beams
+
+    def _done(self, live: Live) -> Tensor:
+        """Which sentences are done [B], by the rule in the class's docstring."""
+        bound = normalized_score(live.log_probs[:, 0], self.max_output_len, self.length_penalty)
+        decided = bound <= live.finished_scores[:, self.num_hypotheses - 1]
+        return decided | (live.finished_scores[:, -1] != -math.inf)
+
+    def _leave(self, kept: Tensor, live: Live, state: StateT) -> None:
+        """Drop the sentences that are done, so that the next step costs what the others need."""
+        if len(kept) < len(live.sentences):
+            state.keep(kept)
+            live.sentences, live.token_ids = live.sentences[kept], live.token_ids[kept]
+            live.log_probs, live.finished_scores = live.log_probs[kept], live.finished_scores[kept]
+
+    def _close_unfinished(self, live: Live, hypotheses: list[list[Hypothesis]]) -> None:
+        """At the length limit, fill up the lists that are too short with unfinished hypotheses."""
+        rows = zip(live.sentences.tolist(), live.token_ids[:, :, 1:].tolist(), live.log_probs.tolist(), strict=True)
+        for sentence, all_ids, log_probs in rows:
+            for ids, log_prob in zip(all_ids, log_probs, strict=True):
+                if len(hypotheses[sentence]) < self.num_hypotheses and log_prob != -math.inf:
+                    hypotheses[sentence].append(self._hypothesis(ids, log_prob))
+
+    def _hypothesis(self, token_ids: list[int], log_prob: float) -> Hypothesis:
+        if math.isnan(log_prob):
+            raise ValueError("the model's output is not a number (NaN): use precision=32, or train it anew")
+        return Hypothesis(tuple(token_ids), log_prob, normalized_score(log_prob, len(token_ids), self.length_penalty))
+
+    def _best(self, found: list[Hypothesis]) -> list[Hypothesis]:
+        return sorted(found, key=lambda hypothesis: -hypothesis.score)[: self.num_hypotheses]

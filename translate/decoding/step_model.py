@@ -1,0 +1,43 @@
+"""What a search asks of a model: encode once, then one step per token. Any class with these methods will do."""
+
+from typing import Protocol, TypeVar
+
+from torch import Tensor
+
+
+class StepState(Protocol):
+    """What a model remembers of the hypotheses it is decoding.
+
+    Rows are sentence-major: row = sentence * N + hypothesis, with B sentences of N rows each.
+    """
+
+    def repeat(self, beam_size: int) -> None:
+        """Give every sentence `beam_size` rows, copies of its one row so far."""
+        ...
+
+    def reorder(self, row_indices: Tensor) -> None:
+        """Let row i go on from row `row_indices[i]`, [B * N], always one of the same sentence."""
+        ...
+
+    def keep(self, sentence_indices: Tensor) -> None:
+        """Drop all sentences but these [B'], in this order, each with its N rows."""
+        ...
+
+
+StateT = TypeVar("StateT", bound=StepState)
+
+
+class StepModel(Protocol[StateT]):
+    """A model that can be searched; `translate.model.transformer.Transformer` is one."""
+
+    def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
+        """Memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
+        ...
+
+    def start(self, memory: Tensor, src_mask: Tensor) -> StateT:
+        """State before the first token, one row per sentence."""
+        ...
+
+    def step(self, last_ids: Tensor, state: StateT) -> Tensor:
+        """Logits [B * N, V] of the next token, given each row's newest one [B * N] (BOS at first)."""
+        ...

@@ -1,0 +1,37 @@
+"""How a command-line door ends: errors as one line, a closed pipe and Ctrl-C quietly."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+logger = logging.getLogger(__name__)
+
+
+def run_door(main: Callable[[], int | None]) -> NoReturn:
+    """Run `main` and exit with its status (None means 0).
+
+    A ValueError or OSError, which are what a user can cause, becomes one line `error: …` on stderr and status 2; the
+    traceback goes to the log at level DEBUG. A reader that closed our output early (`| head -1`) ends us with 141 and
+    Ctrl-C with 130, as the shell reports them, and without a word.
+    """
+    try:
+        status = main() or 0
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        status = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered has no reader
+        status = 141
+    except (ValueError, OSError) as error:
+        logger.debug("the error below came from here", exc_info=True)
+        print(f"error: {' '.join(_explain(error).split())}", file=sys.stderr)
+        status = 2
+    sys.exit(status)
+
+
+def _explain(error: ValueError | OSError) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

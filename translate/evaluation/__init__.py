@@ -1,0 +1,1 @@
+"""Scores with their signatures, significance, and the report."""

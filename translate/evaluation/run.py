@@ -1,0 +1,244 @@
+"""From a translator and test sets to a report on disk; the end of training and the command line both come here."""
+
+import csv
+import math
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from translate.config import DecodeConfig
+from translate.data.corpus import Pair
+from translate.evaluation.report import AttentionMap, Output, Report, Speed, build_test_set
+from translate.evaluation.report_html import to_html
+from translate.evaluation.report_markdown import to_markdown
+
+if TYPE_CHECKING:
+    from translate.translator import Translator
+
+ATTENTION_WORDS = (8, 11, 14)  # source lengths of the sentences whose attention is drawn
+_PACKAGES = ("torch", "lightning", "sentencepiece", "sacrebleu", "sacremoses")
+CURVES = ("train_loss", "valid_loss", "valid_bleu")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Another system's output for the same test sets, by test-set name."""
+
+    label: str
+    hypotheses: Mapping[str, Sequence[str]]
+
+
+def evaluate_test_sets(
+    translator: "Translator",
+    test_sets: Mapping[str, Sequence[Pair]],
+    *,
+    decode: DecodeConfig,
+    protocols: Sequence[str] = ("cased", "literature"),
+    bootstrap: int = 1000,
+    seed: int = 12345,
+    run_dir: Path | None = None,
+    output: Path,
+    system: str | None = None,
+    baseline: Baseline | None = None,
+) -> Report:
+    """Translate and score test sets, and write the report.
+
+    Args:
+        translator: The model.
+        test_sets: Raw pairs by name; the name becomes part of a file name.
+        decode: The search.
+        protocols: "cased", "literature" or both; the first one also judges lengths and single sentences.
+        bootstrap: Resamples for intervals and p-values; 0 for none.
+        seed: Of the resampling.
+        run_dir: The training run: its config.yaml and metrics.csv go into the report.
+        output: Folder for report.json, report.md, report.html and hyp.<name>.txt, one hypothesis a line.
+        system: What the report calls the model; the run directory unless given.
+        baseline: Output to compare with.
+
+    Raises:
+        ValueError: If there is no test set, one is empty, or the baseline does not fit.
+    """
+    if not test_sets:
+        raise ValueError("there is no test set to score; give data.test files, or src=FILE ref=FILE")
+    outputs = []
+    for name, pairs in test_sets.items():
+        hyp, speed = translate_timed(translator, [pair.src for pair in pairs], decode)
+        outputs.append(
+            Output(
+                name=name,
+                src=[pair.src for pair in pairs],
+                ref=[pair.tgt for pair in pairs],
+                hyp=hyp,
+                baseline=None if baseline is None else list(baseline.hypotheses[name]),
+                speed=speed,
+                attention=attention_maps(translator, [pair.src for pair in pairs], hyp),
+            )
+        )
+    return report_outputs(
+        outputs,
+        src_lang=translator.config.src_lang,
+        tgt_lang=translator.config.tgt_lang,
+        system=system or str(run_dir or "model"),
+        baseline=baseline.label if baseline else None,
+        protocols=protocols,
+        bootstrap=bootstrap,
+        seed=seed,
+        run_dir=run_dir,
+        settings={"decode": asdict(decode)},
+        output=output,
+    )
+
+
+def report_outputs(
+    outputs: Sequence[Output],
+    *,
+    src_lang: str | None,
+    tgt_lang: str,
+    system: str,
+    baseline: str | None,
+    protocols: Sequence[str],
+    bootstrap: int,
+    seed: int,
+    run_dir: Path | None,
+    settings: Mapping[str, Any],
+    output: Path,
+) -> Report:
+    """Score what is already translated and write the report; arguments as in `evaluate_test_sets`."""
+    scoring = {"protocols": list(protocols), "bootstrap": bootstrap, "seed": seed}
+    report = Report(
+        system=system,
+        baseline=baseline,
+        src_lang=src_lang,
+        tgt_lang=tgt_lang,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        test_sets=[
+            build_test_set(entry, tgt_lang=tgt_lang, protocols=protocols, bootstrap=bootstrap, seed=seed)
+            for entry in outputs
+        ],
+        curves=read_curves(run_dir / "metrics.csv") if run_dir else {},
+        settings={"evaluate": scoring | dict(settings)} | ({"train": _run_settings(run_dir)} if run_dir else {}),
+        versions=versions(),
+    )
+    output.mkdir(parents=True, exist_ok=True)
+    for entry in outputs:
+        _write(output / f"hyp.{entry.name}.txt", "".join(line + "\n" for line in entry.hyp))
+    _write(output / "report.json", report.to_json())
+    _write(output / "report.md", to_markdown(report))
+    _write(output / "report.html", to_html(report))
+    return report
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def translate_timed(translator: "Translator", src: Sequence[str], decode: DecodeConfig) -> tuple[list[str], Speed]:
+    """Translations of `src` in order, and how long they took from strings to strings."""
+    import torch
+
+    start = perf_counter()
+    translations = translator.translate(
+        list(src),
+        beam_size=decode.beam_size,
+        length_penalty=decode.length_penalty,
+        num_hypotheses=decode.num_hypotheses,
+        min_output_len=decode.min_output_len,
+        max_output_len=decode.max_output_len,
+        batch_tokens=decode.batch_tokens,
+        progress=_progress(len(src)),
+    )
+    seconds = max(perf_counter() - start, 1e-9)
+    tokens = sum(len(translation.hypotheses[0].token_ids) for translation in translations if translation.hypotheses)
+    speed = Speed(
+        seconds=round(seconds, 3),
+        sentences_per_s=round(len(src) / seconds, 2),
+        target_tokens_per_s=round(tokens / seconds, 1),
+        device=str(translator.device),
+        threads=torch.get_num_threads(),
+        precision=translator.precision,
+        beam_size=decode.beam_size,
+    )
+    return [translation.text for translation in translations], speed
+
+
+def _progress(total: int) -> Callable[[int], None] | None:
+    """A counter on stderr that rewrites its line, or None where nobody is watching."""
+    if not sys.stderr.isatty():
+        return None
+    done = 0
+
+    def count(sentences: int) -> None:
+        nonlocal done
+        done += sentences
+        print(f"\rtranslated {done}/{total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+    return count
+
+
+def attention_maps(translator: "Translator", src: Sequence[str], hyp: Sequence[str]) -> list[AttentionMap]:
+    """Cross-attention from the output back to the source, for a few sentences of usual length."""
+    words = [len(line.split()) for line in src]
+    usable = [row for row in range(len(src)) if 0 < words[row] <= 25 and 0 < len(hyp[row].split()) <= 25]
+    chosen: list[int] = []
+    for length in ATTENTION_WORDS:
+        if rest := [row for row in usable if row not in chosen]:
+            chosen.append(min(rest, key=lambda row: (abs(words[row] - length), row)))
+    maps = []
+    for row in chosen:
+        attention = translator.cross_attention(src[row], hyp[row])
+        weights = attention.weights.float().mean(dim=1).tolist()  # [layers, H, T, S] -> [layers][T][S]
+        rounded = [[[round(weight, 4) for weight in line] for line in layer] for layer in weights]
+        maps.append(AttentionMap(list(attention.src_pieces), list(attention.tgt_pieces), rounded))
+    return maps
+
+
+def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
+    """(step, value) pairs of `CURVES` in a run's metrics.csv, whose rows are sparse; {} where there is no such file."""
+    if not path.is_file():
+        return {}
+    points: dict[str, dict[float, float]] = {name: {} for name in CURVES}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for name in CURVES:
+                if row.get("step") and row.get(name) and math.isfinite(float(row[name])):
+                    points[name][float(row["step"])] = float(row[name])
+    return {name: sorted(values.items()) for name, values in points.items() if values}
+
+
+def _run_settings(run_dir: Path) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    path = run_dir / "config.yaml"
+    if not path.is_file():
+        return {}
+    settings = OmegaConf.to_container(OmegaConf.load(path))
+    assert isinstance(settings, dict)
+    return {str(name): value for name, value in settings.items()}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on, and the processor."""
+    from translate import __version__
+
+    found = {"translate": __version__, "python": platform.python_version()}
+    found |= {package: version(package) for package in _PACKAGES}
+    return found | {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": f"{_cpu_name()}, {os.cpu_count()} cores",
+    }
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,107 @@
+"""The Hydra side of a door: compose, check, explain in one line, then run."""
+
+import difflib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from translate.resources import conf_dir
+
+Config = TypeVar("Config")
+
+
+def hydra_main(
+    config_name: str, schema: type[Config], task: Callable[[Config], None], *, groups: bool = True
+) -> None:
+    """Run `task` with the configuration that the command line describes.
+
+    Composes `conf/<config_name>.yaml` over `schema`; a wrong key, value or file name, and any ValueError of the task,
+    becomes one line on stderr and exit status 2. `--help`, `--cfg job`, `-m` and the rest of Hydra's flags work.
+    Without `groups` the folders of conf/ offer no choices, so that a key called like one, as in `model=PATH`, is a value.
+    """
+    store, directory = ConfigStore.instance(), conf_dir()
+    store.store(name=f"{config_name}_schema", node=schema)
+    if not groups:  # Hydra takes every folder beside the file for a group; beside beam.yaml there is none
+        store.store(name=config_name, node=OmegaConf.load(directory / f"{config_name}.yaml"))
+        directory = directory / "decode"
+
+    def run(config: DictConfig) -> None:
+        try:
+            task(OmegaConf.to_object(config))  # type: ignore[arg-type]
+        except ValueError as error:
+            _fail(str(error))
+
+    try:
+        _check(config_name, schema, str(directory), [argument for argument in sys.argv[1:] if _is_override(argument)])
+    except (HydraException, OmegaConfBaseException, ValueError) as error:
+        _fail(_explain(error, schema))
+    hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
+
+
+def _is_override(argument: str) -> bool:
+    return "=" in argument and not argument.startswith("-")
+
+
+def _check(config_name: str, schema: type, directory: str, overrides: Sequence[str]) -> None:
+    """Compose once for every value of every sweep, so that a mistake is found before the first job starts."""
+    fixed: list[str] = []
+    swept: list[str] = []
+    for override in OverridesParser.create().parse_overrides(list(overrides)):
+        if not override.get_key_element().startswith("hydra"):
+            line = override.input_line or ""
+            (swept if override.is_sweep_override() else fixed).append(line)
+    choices = [
+        f"{override.get_key_element()}={value}"
+        for override in OverridesParser.create().parse_overrides(swept)
+        for value in override.sweep_string_iterator()
+    ]
+    for extra in [[choice] for choice in choices] or [[]]:
+        with hydra.initialize_config_dir(directory, version_base="1.3"):
+            config = hydra.compose(config_name, overrides=[*fixed, *extra])
+        GlobalHydra.instance().clear()
+        if len(choices) <= 1:
+            OmegaConf.to_object(config)  # ranges; with several sweeps only the jobs know the pairs
+
+
+def _explain(error: Exception, schema: type) -> str:
+    """One line: what is wrong, and the nearest valid names for a key that does not exist."""
+    chain = [error]
+    while chain[-1].__cause__ is not None and isinstance(chain[-1].__cause__, Exception):
+        chain.append(chain[-1].__cause__)
+    text = "\n".join(str(link) for link in chain)
+    unknown = re.search(r"Could not override '([^']+)'", text)
+    if unknown and ("not in struct" in text or "not in '" in text or "No match" in text):
+        key = unknown[1]
+        near = difflib.get_close_matches(key, _keys(OmegaConf.structured(schema)), n=3, cutoff=0.6)
+        hint = f"did you mean {', '.join(near)}?" if near else "see --help for the keys there are"
+        return f"unknown setting {key}; {hint}"
+    option = re.search(r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", text)
+    if option:
+        return f"there is no {option[1]}; conf/{option[2]} has {', '.join(option[3].split())}"
+    key_line = re.search(r"full_key: (\S+)", text)
+    first = str(chain[-1]).strip().splitlines()[0]
+    return f"{key_line[1]}: {first}" if key_line and not isinstance(error, ValueError) else first
+
+
+def _keys(config: Any, prefix: str = "") -> list[str]:
+    keys: list[str] = []
+    for key in config:
+        name = f"{prefix}{key}"
+        keys.append(name)
+        if not OmegaConf.is_missing(config, key) and OmegaConf.is_dict(config[key]):
+            keys += _keys(config[key], f"{name}.")
+    return keys
+
+
+def _fail(message: str) -> None:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,157 @@
+"""Feed-forward and the two layers of the Transformer, with the norm before or after each sub-layer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from translate.model.attention import Attention
+from translate.model.cache import KVCache, MemoryCache
+from translate.model.positions import RotaryPositions
+
+
+@dataclass(frozen=True)
+class LayerSpec:
+    """What every layer of a stack is made of; fields as in `translate.config.ModelConfig`."""
+
+    d_model: int
+    d_ff: int
+    num_heads: int
+    num_kv_heads: int | None
+    head_dim: int | None
+    norm_first: bool
+    norm: str
+    activation: str
+    rotary: bool
+    bias: bool
+    dropout: float
+    attention_dropout: float
+    activation_dropout: float
+
+    def attention(self, *, rotary: bool) -> Attention:
+        """An attention of this shape; `rotary` only for self-attention."""
+        return Attention(
+            self.d_model,
+            self.num_heads,
+            num_kv_heads=self.num_kv_heads,
+            head_dim=self.head_dim,
+            bias=self.bias,
+            dropout=self.attention_dropout,
+            rotary=RotaryPositions(self.head_dim or self.d_model // self.num_heads) if rotary else None,
+        )
+
+    def feed_forward(self) -> "FeedForward":
+        """A feed-forward of this shape."""
+        return FeedForward(
+            self.d_model, self.d_ff, activation=self.activation, bias=self.bias, dropout=self.activation_dropout
+        )
+
+    def make_norm(self) -> nn.Module:
+        """A norm over M of the chosen kind."""
+        return make_norm(self.norm, self.d_model)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with an activation between them; SwiGLU gates the activation by a third.
+
+    Args:
+        d_model: Width M of inputs and outputs.
+        d_ff: Inner width.
+        activation: "relu", "gelu" or "swiglu".
+        bias: Whether the linear maps have one.
+        dropout: Share of inner activations zeroed in training.
+
+    Source: Vaswani et al. 2017, section 3.3; SwiGLU: Shazeer 2020 (arXiv:2002.05202).
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, activation: str, bias: bool, dropout: float) -> None:
+        super().__init__()
+        if activation not in ("relu", "gelu", "swiglu"):
+            raise ValueError(f"activation ({activation}) must be one of relu, gelu, swiglu")
+        self.activation = activation
+        self.dropout = dropout
+        self.inner = nn.Linear(d_model, 2 * d_ff if activation == "swiglu" else d_ff, bias=bias)
+        self.outer = nn.Linear(d_ff, d_model, bias=bias)
+        for linear in (self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map each position of x [B, T, M] by itself."""
+        inner = self.inner(x)
+        if self.activation == "swiglu":
+            gate, value = inner.chunk(2, dim=-1)
+            inner = F.silu(gate) * value
+        else:
+            inner = F.relu(inner) if self.activation == "relu" else F.gelu(inner)
+        return self.outer(F.dropout(inner, self.dropout, self.training))  # type: ignore[no-any-return]
+
+
+class _Residual(nn.Module):
+    """Shared by both layers: x plus the sub-layer's output, the norm before (pre) or after (post) it."""
+
+    def __init__(self, spec: LayerSpec) -> None:
+        super().__init__()
+        self.norm_first = spec.norm_first
+        self.dropout = spec.dropout
+
+    def residual(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """One residual step on x [B, T, M]."""
+        out = F.dropout(sublayer(norm(x) if self.norm_first else x), self.dropout, self.training)
+        return x + out if self.norm_first else norm(x + out)  # type: ignore[no-any-return]
+
+
+class EncoderLayer(_Residual):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, spec: LayerSpec) -> None:
+        super().__init__(spec)
+        self.self_attention = spec.attention(rotary=spec.rotary)
+        self.feed_forward = spec.feed_forward()
+        self.self_norm, self.ff_norm = spec.make_norm(), spec.make_norm()
+
+    def forward(self, x: Tensor, attn_mask: Tensor | None) -> Tensor:
+        """Map x [B, S, M]; `attn_mask` as in `Attention`."""
+        x = self.residual(x, self.self_norm, lambda y: self.self_attention(y, attn_mask=attn_mask))
+        return self.residual(x, self.ff_norm, self.feed_forward)
+
+
+class DecoderLayer(_Residual):
+    """Self-attention over the target so far, cross-attention to the source, then feed-forward."""
+
+    def __init__(self, spec: LayerSpec) -> None:
+        super().__init__(spec)
+        self.self_attention = spec.attention(rotary=spec.rotary)
+        self.cross_attention = spec.attention(rotary=False)
+        self.feed_forward = spec.feed_forward()
+        self.self_norm, self.cross_norm, self.ff_norm = spec.make_norm(), spec.make_norm(), spec.make_norm()
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | MemoryCache,
+        attn_mask: Tensor | None,
+        memory_mask: Tensor | None,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """Map x [B, T, M], or the newest tokens [B * N, T, M] with a `cache` and a `MemoryCache`."""
+
+        def cross(y: Tensor) -> Tensor:
+            if isinstance(memory, MemoryCache):
+                return self.cross_attention(y, attn_mask=memory_mask, cache=memory)  # type: ignore[no-any-return]
+            return self.cross_attention(y, memory, attn_mask=memory_mask)  # type: ignore[no-any-return]
+
+        x = self.residual(x, self.self_norm, lambda y: self.self_attention(y, attn_mask=attn_mask, cache=cache))
+        x = self.residual(x, self.cross_norm, cross)
+        return self.residual(x, self.ff_norm, self.feed_forward)
+
+
+def make_norm(kind: str, d_model: int) -> nn.Module:
+    """LayerNorm, or RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467), over the last dimension."""
+    if kind == "layernorm":
+        return nn.LayerNorm(d_model)
+    if kind == "rmsnorm":
+        return nn.RMSNorm(d_model, eps=1e-6)
+    raise ValueError(f"norm ({kind}) must be one of layernorm, rmsnorm")

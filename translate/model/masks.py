@@ -1,0 +1,35 @@
+"""Every mask of the model. All are bool: True = real token, or True = the query may attend to the key."""
+
+import torch
+from torch import Tensor
+
+
+def source_attn_mask(src_mask: Tensor) -> Tensor:
+    """Who may look at which source token: everyone at every real one.
+
+    Args:
+        src_mask: [B, S] bool, True = real token.
+
+    Returns:
+        [B, 1, 1, S] bool, for encoder self-attention and for cross-attention alike.
+    """
+    return src_mask[:, None, None, :]
+
+
+def causal_attn_mask(tgt_mask: Tensor) -> Tensor:
+    """Who may look at which target token: position t at the real ones among 0 … t.
+
+    Args:
+        tgt_mask: [B, T] bool, True = real token.
+
+    Returns:
+        [B, 1, T, T] bool.
+
+    >>> causal_attn_mask(torch.tensor([[True, True, False]]))[0, 0].int()
+    tensor([[1, 0, 0],
+            [1, 1, 0],
+            [1, 1, 0]], dtype=torch.int32)
+    """
+    length = tgt_mask.size(1)
+    causal = torch.ones(length, length, dtype=torch.bool, device=tgt_mask.device).tril()
+    return causal & tgt_mask[:, None, None, :]

@@ -1,0 +1,201 @@
+"""The encoder-decoder Transformer around the one attention, and the one place that builds it from its settings."""
+
+import math
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from translate.model.attention import Attention
+from translate.model.cache import DecoderState, MemoryCache
+from translate.model.layers import DecoderLayer, EncoderLayer, LayerSpec
+from translate.model.masks import causal_attn_mask, source_attn_mask
+from translate.model.positions import LearnedPositions, SinusoidalPositions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from translate.config import ModelConfig
+
+
+class Embedding(nn.Module):
+    """Token ids to vectors: a scaled lookup, plus positions, with dropout.
+
+    Args:
+        tokens: The lookup table; one object may serve source, target and output.
+        positions: Added to the scaled vectors, or None where attention sees positions by itself (rotary).
+        dropout: Share of the result zeroed in training.
+    """
+
+    def __init__(self, tokens: nn.Embedding, positions: nn.Module | None, dropout: float) -> None:
+        super().__init__()
+        self.tokens, self.positions, self.dropout = tokens, positions, dropout
+
+    def forward(self, ids: Tensor, offset: int = 0) -> Tensor:
+        """Embed ids [B, T], the first of which stands at position `offset`, as [B, T, M]."""
+        x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)
+        if self.positions is not None:
+            x = self.positions(x, offset)
+        return F.dropout(x, self.dropout, self.training)
+
+
+class Transformer(nn.Module):
+    """Source ids and target ids in, logits out; or, for decoding, `encode`, `start` and `step`.
+
+    Args:
+        spec: What each layer is made of.
+        num_encoder_layers: Depth of the encoder.
+        num_decoder_layers: Depth of the decoder.
+        src_embedding: Embeds source ids.
+        tgt_embedding: Embeds target ids; may be the same object.
+        tie_output: Whether the output projection is the target embedding's table.
+
+    Source: Vaswani et al. 2017 (arXiv:1706.03762); norm before the sub-layer: Xiong et al. 2020 (arXiv:2002.04745).
+    """
+
+    def __init__(
+        self,
+        spec: LayerSpec,
+        num_encoder_layers: int,
+        num_decoder_layers: int,
+        src_embedding: Embedding,
+        tgt_embedding: Embedding,
+        *,
+        tie_output: bool,
+    ) -> None:
+        super().__init__()
+        self.src_embedding, self.tgt_embedding = src_embedding, tgt_embedding
+        self.encoder_layers = nn.ModuleList(EncoderLayer(spec) for _ in range(num_encoder_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(spec) for _ in range(num_decoder_layers))
+        self.encoder_norm = spec.make_norm() if spec.norm_first else nn.Identity()
+        self.decoder_norm = spec.make_norm() if spec.norm_first else nn.Identity()
+        table = tgt_embedding.tokens
+        self.output = nn.Linear(spec.d_model, table.num_embeddings, bias=False)
+        if tie_output:
+            self.output.weight = table.weight
+        else:
+            nn.init.normal_(self.output.weight, std=spec.d_model**-0.5)
+
+    def forward(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Tensor:
+        """Logits of every next token.
+
+        Args:
+            src_ids: [B, S], EOS last, padded at the end.
+            tgt_in_ids: [B, T], BOS first, padded at the end.
+            src_mask: [B, S] bool, True = real token.
+            tgt_mask: [B, T] bool, True = real token.
+
+        Returns:
+            [B, T, V]; row t predicts token t + 1 of the target.
+        """
+        return self.project(self.decode(tgt_in_ids, tgt_mask, self.encode(src_ids, src_mask), src_mask))
+
+    def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
+        """The memory [B, S, M] of sources [B, S]."""
+        x, attn_mask = self.src_embedding(src_ids), source_attn_mask(src_mask)
+        for layer in self.encoder_layers:
+            x = layer(x, attn_mask)
+        return self.encoder_norm(x)  # type: ignore[no-any-return]
+
+    def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
+        """Hidden states [B, T, M] of whole targets [B, T]; `project` turns those that are needed into logits."""
+        x = self.tgt_embedding(tgt_in_ids)
+        attn_mask, memory_mask = causal_attn_mask(tgt_mask), source_attn_mask(src_mask)
+        for layer in self.decoder_layers:
+            x = layer(x, memory, attn_mask, memory_mask)
+        return self.decoder_norm(x)  # type: ignore[no-any-return]
+
+    def project(self, hidden: Tensor) -> Tensor:
+        """Hidden states [..., M] to logits [..., V]."""
+        return self.output(hidden)  # type: ignore[no-any-return]
+
+    def start(self, memory: Tensor, src_mask: Tensor) -> DecoderState:
+        """The state before the first token: cross-attention's keys and values, computed once; nothing decoded yet."""
+        caches: list[MemoryCache] = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers]
+        return DecoderState(caches, source_attn_mask(src_mask))
+
+    def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
+        """Logits [B * N, V] after one more token per row; the state takes it in.
+
+        Args:
+            last_ids: Newest token of each row, [B * N]; BOS at first.
+            state: From `start`, with `repeat` called if N > 1.
+        """
+        x = self.tgt_embedding(last_ids[:, None], offset=state.length)  # [B * N, 1, M]
+        for layer, cache, memory in zip(self.decoder_layers, state.self_caches, state.memory_caches, strict=True):
+            x = layer(x, memory, None, state.memory_mask, cache)
+        return self.project(self.decoder_norm(x)).squeeze(1)
+
+    def cross_attention(
+        self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor
+    ) -> list[Tensor]:
+        """Where each target position looks in the source: weights [B, H, T, S], one tensor per decoder layer."""
+        with record_attention([layer.cross_attention for layer in self.decoder_layers]) as recorded:
+            self(src_ids, tgt_in_ids, src_mask, tgt_mask)
+        return [weights for (weights,) in recorded]
+
+
+@contextmanager
+def record_attention(attentions: list[Attention]) -> "Iterator[list[list[Tensor]]]":
+    """Within the block, the given attentions use the explicit core and keep the weights [B, H, Q, K] of each call."""
+    recorded: list[list[Tensor]] = [[] for _ in attentions]
+    for attention, weights in zip(attentions, recorded, strict=True):
+        attention.recorded = weights
+    try:
+        yield recorded
+    finally:
+        for attention in attentions:
+            attention.recorded = None
+
+
+def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int, *, pad_id: int = 0) -> Transformer:
+    """The Transformer that the settings describe, freshly initialized from torch's global generator.
+
+    Raises:
+        ValueError: If the two vocabularies differ in size and `share_embeddings` is on.
+    """
+    if config.share_embeddings and src_vocab_size != tgt_vocab_size:
+        raise ValueError(
+            f"model.share_embeddings needs one vocabulary, not {src_vocab_size} source and {tgt_vocab_size} target "
+            "tokens; set model.share_embeddings=false"
+        )
+    src_embedding = _embedding(config, src_vocab_size, pad_id)
+    tgt_embedding = src_embedding if config.share_embeddings else _embedding(config, tgt_vocab_size, pad_id)
+    spec = LayerSpec(
+        d_model=config.d_model,
+        d_ff=config.d_ff,
+        num_heads=config.num_heads,
+        num_kv_heads=config.num_kv_heads,
+        head_dim=config.head_dim,
+        norm_first=config.norm_first,
+        norm=config.norm,
+        activation=config.activation,
+        rotary=config.positions == "rotary",
+        bias=config.bias,
+        dropout=config.dropout,
+        attention_dropout=config.attention_dropout,
+        activation_dropout=config.activation_dropout,
+    )
+    return Transformer(
+        spec,
+        config.num_encoder_layers,
+        config.num_decoder_layers,
+        src_embedding,
+        tgt_embedding,
+        tie_output=config.tie_output,
+    )
+
+
+def _embedding(config: "ModelConfig", vocab_size: int, pad_id: int) -> Embedding:
+    tokens = nn.Embedding(vocab_size, config.d_model, padding_idx=pad_id)
+    nn.init.normal_(tokens.weight, std=config.d_model**-0.5)
+    with torch.no_grad():
+        tokens.weight[pad_id].zero_()
+    positions: nn.Module | None = None
+    if config.positions == "sinusoidal":
+        positions = SinusoidalPositions(config.d_model)
+    elif config.positions == "learned":
+        positions = LearnedPositions(config.d_model, config.max_positions)
+    return Embedding(tokens, positions, config.embedding_dropout)

@@ -1,0 +1,1 @@
+"""The Lightning module, the loss, the schedules and the callbacks of a training run."""

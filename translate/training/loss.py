@@ -1,0 +1,98 @@
+"""Label-smoothed cross-entropy, summed over tokens, with and without the output projection fused in."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
+    """Sum over tokens of the cross-entropy against a smoothed target distribution.
+
+    Args:
+        logits: [tokens, V].
+        labels: Token ids [tokens], none of them padding.
+        smoothing: Share of the target probability spread evenly over all V tokens, 0 to 1.
+
+    Returns:
+        A scalar, in nats: (1 - smoothing) * nll(label) + smoothing * mean over V of nll.
+
+    Source: Szegedy et al. 2016 (arXiv:1512.00567), section 7.
+
+    >>> float(smoothed_cross_entropy(torch.zeros(2, 4), torch.tensor([0, 3]), 0.1) / 2)  # log 4
+    1.3862943649291992
+    """
+    return F.cross_entropy(logits.float(), labels, reduction="sum", label_smoothing=smoothing)
+
+
+def projected_cross_entropy(
+    hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float = 0.0, chunk_tokens: int = 512
+) -> Tensor:
+    """`smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)`, without ever holding all logits.
+
+    Tokens go through in chunks; each chunk's gradient is computed while its logits are still in the processor's cache,
+    so backward costs nothing but a scaling. Logits are in the dtype of autocast, if on; the softmax is float32.
+
+    Args:
+        hidden: [tokens, M].
+        weight: Output projection [V, M].
+        labels: Token ids [tokens].
+        smoothing: As in `smoothed_cross_entropy`.
+        chunk_tokens: Tokens per chunk.
+
+    Returns:
+        A scalar, in nats; differentiable once, in `hidden` and `weight`.
+    """
+    if torch.is_autocast_enabled(hidden.device.type):
+        dtype = torch.get_autocast_dtype(hidden.device.type)
+        hidden, weight = hidden.to(dtype), weight.to(dtype)
+    loss: Tensor = _ProjectedCrossEntropy.apply(hidden, weight, labels, smoothing, chunk_tokens)
+    return loss
+
+
+class _ProjectedCrossEntropy(torch.autograd.Function):
+    """The gradient of the loss by the logits is softmax - target, known as soon as the logits are."""
+
+    @staticmethod
+    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens):  # type: ignore[no-untyped-def]
+        loss = hidden.new_zeros((), dtype=torch.float32)
+        needs_grad = hidden.requires_grad or weight.requires_grad
+        grad_hidden = torch.empty_like(hidden) if needs_grad else None
+        grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
+        for start in range(0, hidden.size(0), chunk_tokens):
+            part = slice(start, start + chunk_tokens)
+            chunk = hidden[part]
+            logits = (chunk @ weight.T).float()
+            chunk_loss, grad = _loss_and_grad(logits, labels[part], smoothing)
+            loss += chunk_loss
+            if grad_hidden is not None and grad_weight is not None:
+                grad = grad.to(weight.dtype)
+                torch.mm(grad, weight, out=grad_hidden[part])
+                if weight.dtype == torch.float32:
+                    grad_weight.addmm_(grad.T, chunk)
+                else:
+                    grad_weight += grad.T @ chunk
+        ctx.save_for_backward(grad_hidden, grad_weight)
+        ctx.weight_dtype = weight.dtype
+        return loss
+
+    @staticmethod
+    def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
+        grad_hidden, grad_weight = ctx.saved_tensors
+        scaled_weight = (grad_weight * grad_output).to(ctx.weight_dtype)
+        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None
+
+
+def _loss_and_grad(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Summed loss of float32 logits [tokens, V], and its gradient, written over the logits."""
+    vocab = logits.size(1)
+    rows = labels[:, None]
+    label_logits = logits.gather(1, rows).sum()
+    log_z = logits.logsumexp(dim=1, keepdim=True)
+    loss = log_z.sum() - (1 - smoothing) * label_logits
+    if smoothing:
+        loss = loss - smoothing / vocab * logits.sum()
+    grad = logits.sub_(log_z).exp_()
+    if smoothing:
+        grad -= smoothing / vocab
+    grad.scatter_add_(1, rows, grad.new_full((), smoothing - 1).expand_as(rows))
+    return loss, grad

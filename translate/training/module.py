@@ -1,0 +1,142 @@
+"""The Lightning module: one step of training, one of validation, the optimizer and its schedule."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor
+
+from translate.data.batch import IGNORE_INDEX, Batch
+from translate.model.transformer import Transformer
+from translate.training.loss import projected_cross_entropy
+from translate.training.schedule import lr_share
+
+
+class TranslationModule(L.LightningModule):
+    """Trains a Transformer on `Batch` objects.
+
+    The loss of a batch is a sum over target tokens. Gradients of all batches of a step, on all devices, are added and
+    divided once by the tokens of the whole step, so that accumulation and uneven batches change nothing.
+
+    Args:
+        model: The network.
+        lr: Peak learning rate.
+        betas: Decay of Adam's two moments.
+        eps: Added to the square root of the second moment.
+        weight_decay: On matrices other than embeddings.
+        schedule: As in `lr_share`.
+        warmup_steps: As in `lr_share`.
+        min_lr_ratio: As in `lr_share`.
+        label_smoothing: As in `smoothed_cross_entropy`; validation reports the loss without it.
+        clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
+        batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
+        fused: Whether AdamW updates all parameters in one kernel.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        *,
+        lr: float,
+        betas: tuple[float, float],
+        eps: float,
+        weight_decay: float,
+        schedule: str,
+        warmup_steps: int,
+        min_lr_ratio: float,
+        label_smoothing: float,
+        clip_norm: float,
+        batch_tokens: int,
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.lr, self.betas, self.eps, self.weight_decay, self.fused = lr, betas, eps, weight_decay, fused
+        self.lr_share: Callable[..., float] = partial(
+            lr_share, schedule=schedule, warmup_steps=warmup_steps, min_lr_ratio=min_lr_ratio
+        )
+        self.has_end = schedule in ("cosine", "linear")
+        self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
+        self._step_tokens = 0  # target tokens of the batches since the last optimizer step
+        self._valid_sums = torch.zeros(2)  # loss in nats, tokens
+        self._rng_state: Tensor | None = None
+
+    def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
+        """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
+        self._restore_rng()
+        loss = self._loss_sum(batch, self.label_smoothing)
+        self._step_tokens += batch.num_tokens
+        return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Turn the accumulated gradient into that of the mean loss over all tokens of the step, and clip that."""
+        tokens: Any = self.trainer.strategy.reduce(
+            torch.tensor(float(self._step_tokens), device=self.device), reduce_op="mean"
+        )
+        self._step_tokens = 0
+        scale = self.batch_tokens * self.trainer.accumulate_grad_batches / float(tokens)
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                parameter.grad *= scale
+        if self.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
+            torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
+
+    def on_validation_epoch_start(self) -> None:
+        """Start a new sum."""
+        self._valid_sums = torch.zeros(2, device=self.device)
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Add a batch to the validation loss, without label smoothing."""
+        self._valid_sums[0] += self._loss_sum(batch, 0.0)
+        self._valid_sums[1] += batch.num_tokens
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the loss in nats per token and the perplexity."""
+        total: Any = self.trainer.strategy.reduce(self._valid_sums, reduce_op="sum")
+        loss = total[0] / total[1]
+        self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True)
+
+    def configure_optimizers(self) -> Any:
+        """AdamW; weight decay on matrices only, never on biases, norms, embeddings or positions."""
+        decayed = {
+            id(module.weight)
+            for module in self.model.modules()
+            if isinstance(module, torch.nn.Linear) and module is not self.model.output
+        }
+        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        groups = [
+            {"params": [p for p in parameters if id(p) in decayed], "weight_decay": self.weight_decay},
+            {"params": [p for p in parameters if id(p) not in decayed], "weight_decay": 0.0},
+        ]
+        optimizer = torch.optim.AdamW(groups, lr=self.lr, betas=self.betas, eps=self.eps, fused=self.fused)
+        total = int(self.trainer.estimated_stepping_batches) if self.has_end else None
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(self.lr_share, total_steps=total))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the state of the random generators, on which dropout depends."""
+        checkpoint["rng_state"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            checkpoint["cuda_rng_state"] = torch.cuda.get_rng_state(self.device)
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take the random generators' state along; the first step after resuming sets it."""
+        self._rng_state = checkpoint["rng_state"]
+        self._cuda_rng_state = checkpoint.get("cuda_rng_state")
+
+    def _restore_rng(self) -> None:
+        if self._rng_state is not None:
+            torch.set_rng_state(self._rng_state)
+            if self._cuda_rng_state is not None and self.device.type == "cuda":
+                torch.cuda.set_rng_state(self._cuda_rng_state, self.device)
+            self._rng_state = None
+
+    def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
+        memory = self.model.encode(batch.src_ids, batch.src_mask)
+        hidden = self.model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
+        real = batch.labels.flatten() != IGNORE_INDEX
+        positions = real.nonzero().squeeze(1)
+        labels = batch.labels.flatten()[positions]
+        return projected_cross_entropy(hidden.flatten(0, 1)[positions], self.model.output.weight, labels, smoothing)

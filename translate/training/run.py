@@ -1,0 +1,151 @@
+"""A run from a prepared data module to a finished run directory."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
+
+from translate import __version__
+from translate.bundle import BundleConfig, save_bundle
+from translate.config import TrainConfig
+from translate.data.datamodule import TranslationDataModule
+from translate.model.transformer import Transformer, build_model
+from translate.training.averaging import average_weights, load_weights
+from translate.training.callbacks import Resumable, ValidationBleu
+from translate.training.progress import Progress, clock, say
+from translate.training.setup import make_checkpoints, make_ema, make_module, make_trainer
+from translate.translator import Translator
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What training leaves behind.
+
+    Attributes:
+        model: The network, with the weights of the last step.
+        steps: Optimizer steps done.
+        seconds: Wall time of this process's training, validation included.
+        best: Keeps the best checkpoints and their scores.
+        latest: Keeps the most recent ones, if they are to be averaged.
+    """
+
+    model: Transformer
+    steps: int
+    seconds: float
+    best: ModelCheckpoint
+    latest: ModelCheckpoint | None
+
+
+def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
+    """Build the network and train it to the end that the settings name, from `last.ckpt` if they say resume.
+
+    Raises:
+        Interrupted: If a signal asked to stop; the checkpoint is written.
+    """
+    L.seed_everything(config.seed, verbose=False)
+    if config.trainer.threads:
+        torch.set_num_threads(config.trainer.threads)
+    tokenizer = data.tokenizer
+    model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
+    checkpoints = make_checkpoints(config.trainer, run_dir / "checkpoints")
+    last = run_dir / "checkpoints" / "last.ckpt"
+    trainer = make_trainer(
+        config,
+        run_dir,
+        [
+            ValidationBleu(Translator(model, tokenizer, bundle_config(config, data)), pairs),
+            *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
+            Progress(config.trainer.log_every),
+            *checkpoints,
+            Resumable(last, config.trainer.checkpoint_every),
+        ],
+    )
+    module = make_module(
+        model, config.optim, batch_tokens=config.data.batch_tokens, precision=config.trainer.precision
+    )
+    if trainer.is_global_zero:
+        say(describe(config, data, model))
+    started = time.perf_counter()
+    trainer.fit(module, datamodule=data, ckpt_path=last if config.resume else None)
+    return Fitted(model, trainer.global_step, time.perf_counter() - started, checkpoints[0], (checkpoints + [None])[1])
+
+
+def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitted: Fitted) -> None:
+    """Write the model directory, score the test sets, point runs/latest here and say what to type next."""
+    weights, origin = final_weights(config.trainer.average, fitted)
+    model = fitted.model.to("cpu")
+    if weights is not None:
+        model.load_state_dict(weights)
+    bundle = bundle_config(config, data)
+    bundle.card.update(steps=fitted.steps, weights=origin, training=clock(fitted.seconds))
+    if fitted.best.best_model_score is not None:
+        bundle.card[f"valid_{config.trainer.monitor}"] = round(float(fitted.best.best_model_score), 4)
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
+    say(f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})")
+    if config.evaluate and data.corpus.test_names:
+        evaluate(config, run_dir, data)
+    point_latest(Path(config.runs_dir), run_dir)
+    print(f'next: python -m translate.infer --model {run_dir} "Good morning."')
+
+
+def evaluate(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:
+    """Score every test set with the finished model directory and print the table."""
+    from translate.evaluation.run import evaluate_test_sets
+
+    translator = Translator.load(str(run_dir / "model"))
+    tests = {name: data.corpus.test(name) for name in data.corpus.test_names}
+    report = evaluate_test_sets(translator, tests, decode=config.decode, run_dir=run_dir, output=run_dir)
+    print(report.table())
+    print(f"report: {run_dir / 'report.html'}")
+
+
+def final_weights(average: str, fitted: Fitted) -> tuple[dict[str, torch.Tensor] | None, str]:
+    """The weights to keep, or None for those of the last step, and where they come from in words."""
+    if average == "last" and fitted.latest is not None and fitted.latest.best_k_models:
+        paths = [Path(path) for path in fitted.latest.best_k_models]
+        return average_weights(paths), f"mean of the last {len(paths)} checkpoints"
+    paths = [Path(path) for path in fitted.best.best_k_models]
+    if average == "best" and paths:
+        return average_weights(paths), f"mean of the best {len(paths)} checkpoints"
+    if fitted.best.best_model_path:
+        return load_weights(Path(fitted.best.best_model_path)), "best checkpoint on the validation split"
+    return None, "last step"
+
+
+def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleConfig:
+    """What the model directory says of itself."""
+    return BundleConfig(
+        src_lang=config.data.src_lang,
+        tgt_lang=config.data.tgt_lang,
+        src_vocab_size=data.tokenizer.src_vocab_size,
+        tgt_vocab_size=data.tokenizer.tgt_vocab_size,
+        model=config.model,
+        decode=config.decode,
+        translate_version=__version__,
+        max_src_len=config.data.max_len,
+        card={"run": config.name, "corpus": config.data.hub_id or config.data.source, "pairs": data.num_train_pairs},
+    )
+
+
+def describe(config: TrainConfig, data: TranslationDataModule, model: Transformer) -> str:
+    """One paragraph before the first step: the network, the data, the batches."""
+    parameters = sum(p.numel() for p in model.parameters())
+    steps = data.steps_per_epoch(config.trainer.accumulate)
+    return (
+        f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens, "
+        f"{steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
+        f"precision {config.trainer.precision}, {torch.get_num_threads()} threads"
+    )
+
+
+def point_latest(runs_dir: Path, run_dir: Path) -> None:
+    """Let <runs_dir>/latest be this run, replaced in one rename."""
+    runs_dir.mkdir(parents=True, exist_ok=True)
+    link = runs_dir / "latest"
+    temporary = runs_dir / f".latest.{time.time_ns()}"
+    temporary.symlink_to(Path(run_dir).resolve())
+    temporary.replace(link)
