@@ -115,7 +115,10 @@ def is_nested(annotation: Any) -> bool:
         (TrainConfig, {"model": ModelConfig(positions="learned", max_positions=100)}, r"data.max_len \(256\)"),
         (
             TrainConfig,
-            {"optim": OptimConfig(schedule="cosine"), "trainer": TrainerConfig(max_epochs=None, max_time="00:00:01:00")},
+            {
+                "optim": OptimConfig(schedule="cosine"),
+                "trainer": TrainerConfig(max_epochs=None, max_time="00:00:01:00"),
+            },
             "optim.schedule=cosine needs to know the end",
         ),
     ],

@@ -43,7 +43,17 @@ def run(code: str) -> None:
 
 @pytest.mark.parametrize("part", ["model", "decoding"])
 def test_model_and_decoding_need_torch_alone(part: str) -> None:
-    blocked = ["lightning", "hydra", "omegaconf", "datasets", "sentencepiece", "sacrebleu", "sacremoses", "matplotlib", "safetensors"]
+    blocked = [
+        "lightning",
+        "hydra",
+        "omegaconf",
+        "datasets",
+        "sentencepiece",
+        "sacrebleu",
+        "sacremoses",
+        "matplotlib",
+        "safetensors",
+    ]
     modules = sorted(f"translate.{part}.{file.stem}" for file in (PACKAGE / part).glob("[!_]*.py"))
     run(
         f"import sys\nfor name in {blocked}: sys.modules[name] = None\n"

@@ -66,9 +66,7 @@ class ModelConfig:
                 "set model.head_dim to choose another width"
             )
         if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
-            raise ValueError(
-                f"model.num_kv_heads ({self.num_kv_heads}) must divide model.num_heads ({self.num_heads})"
-            )
+            raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) must divide model.num_heads ({self.num_heads})")
         _choice("model.norm", self.norm, ("layernorm", "rmsnorm"))
         _choice("model.activation", self.activation, ("relu", "gelu", "swiglu"))
         _choice("model.positions", self.positions, ("sinusoidal", "learned", "rotary"))
@@ -80,7 +78,7 @@ class ModelConfig:
 
 @dataclass
 class DataConfig:
-    """Where sentence pairs come from and how they are cleaned and batched; keys are explained in conf/data/everyday.yaml."""
+    """Where pairs come from, how they are cleaned and batched; keys are explained in conf/data/everyday.yaml."""
 
     source: str = "everyday"
     src_lang: str = "en"
@@ -206,21 +204,25 @@ class TrainerConfig:
 
     def __post_init__(self) -> None:
         if self.max_epochs is None and self.max_steps is None and self.max_time is None:
-            raise ValueError("set one of trainer.max_epochs, trainer.max_steps, trainer.max_time, or training never ends")
+            raise ValueError(
+                "set one of trainer.max_epochs, trainer.max_steps, trainer.max_time, or training never ends"
+            )
         for name in ("max_epochs", "max_steps", "devices", "threads", "accumulate", "validate_every", "patience"):
             _at_least(f"trainer.{name}", getattr(self, name), 1)
         for name in ("checkpoint_every", "keep_best", "average_count", "log_every"):
             _at_least(f"trainer.{name}", getattr(self, name), 1)
         _at_least("trainer.valid_bleu_sentences", self.valid_bleu_sentences, 0)
         _choice("trainer.accelerator", self.accelerator, ("auto", "cpu", "gpu"))
-        _choice("trainer.precision", self.precision, ("32", "bf16-mixed", "16-mixed"))
+        _choice("trainer.precision", self.precision, ("auto", "32", "bf16-mixed", "16-mixed"))
         _choice("trainer.monitor", self.monitor, ("bleu", "loss"))
         _choice("trainer.average", self.average, ("none", "last", "best"))
         _share("trainer.ema_decay", self.ema_decay)
         if self.monitor == "bleu" and not self.valid_bleu_sentences:
             raise ValueError("trainer.monitor=bleu needs trainer.valid_bleu_sentences above 0; or choose monitor=loss")
         if self.max_time is not None and not re.fullmatch(r"\d+:\d\d:\d\d:\d\d", self.max_time):
-            raise ValueError(f"trainer.max_time ({self.max_time}) must read days:hours:minutes:seconds, like 00:00:45:00")
+            raise ValueError(
+                f"trainer.max_time ({self.max_time}) must read days:hours:minutes:seconds, like 00:00:45:00"
+            )
 
 
 @dataclass
@@ -232,12 +234,14 @@ class DecodeConfig:
     num_hypotheses: int = 1
     min_output_len: int = 1
     max_output_len: int = 256
+    max_output_ratio: float = 3.0
     batch_tokens: int = 8192
 
     def __post_init__(self) -> None:
         for name in ("beam_size", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
             _at_least(f"decode.{name}", getattr(self, name), 1)
         _at_least("decode.length_penalty", self.length_penalty, 0)
+        _at_least("decode.max_output_ratio", self.max_output_ratio, 0)
         if self.num_hypotheses > self.beam_size:
             raise ValueError(
                 f"decode.num_hypotheses ({self.num_hypotheses}) must be at most decode.beam_size ({self.beam_size})"
@@ -278,9 +282,15 @@ class TrainConfig:
                 f"data.max_len ({self.data.max_len}) must be at most model.max_positions ({self.model.max_positions}) "
                 "with model.positions=learned"
             )
+        if self.model.positions == "learned" and self.decode.max_output_len > self.model.max_positions:
+            raise ValueError(
+                f"decode.max_output_len ({self.decode.max_output_len}) must be at most model.max_positions "
+                f"({self.model.max_positions}) with model.positions=learned"
+            )
         if self.optim.schedule in ("cosine", "linear") and not (self.trainer.max_epochs or self.trainer.max_steps):
             raise ValueError(
-                f"optim.schedule={self.optim.schedule} needs to know the end: set trainer.max_epochs or trainer.max_steps"
+                f"optim.schedule={self.optim.schedule} needs to know the end: "
+                "set trainer.max_epochs or trainer.max_steps"
             )
 
 
@@ -322,7 +332,9 @@ def load_config(path: Path, schema: type[Config], overrides: Sequence[str] = ())
     if not path.is_file():
         raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path), OmegaConf.from_dotlist(list(overrides)))
+        merged = OmegaConf.merge(
+            OmegaConf.structured(schema), OmegaConf.load(path), OmegaConf.from_dotlist(list(overrides))
+        )
         return OmegaConf.to_object(merged)  # type: ignore[return-value]
     except OmegaConfBaseException as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from error

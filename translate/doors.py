@@ -26,12 +26,14 @@ def run_door(main: Callable[[], int | None]) -> NoReturn:
         status = 141
     except (ValueError, OSError) as error:
         logger.debug("the error below came from here", exc_info=True)
-        print(f"error: {' '.join(_explain(error).split())}", file=sys.stderr)
-        status = 2
+        status = report_error(error)
     sys.exit(status)
 
 
-def _explain(error: ValueError | OSError) -> str:
+def report_error(error: Exception) -> int:
+    """Print an error that a user caused as one line on stderr; returns the exit status, 2."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error)
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    print(f"error: {' '.join(text.split())}", file=sys.stderr)
+    return 2

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from translate.config import EvaluateConfig
+from translate.doors import run_door
 from translate.hydra_door import hydra_main
 
 if TYPE_CHECKING:
@@ -112,9 +113,10 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
     return report, output
 
 
-def _run(config: EvaluateConfig) -> None:
-    evaluate(config)
+def main() -> None:
+    """The door."""
+    hydra_main("evaluate", EvaluateConfig, evaluate, groups=False)
 
 
 if __name__ == "__main__":
-    hydra_main("evaluate", EvaluateConfig, _run, groups=False)
+    run_door(main)

@@ -14,19 +14,21 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from translate.doors import report_error
 from translate.resources import conf_dir
 
 Config = TypeVar("Config")
 
 
 def hydra_main(
-    config_name: str, schema: type[Config], task: Callable[[Config], None], *, groups: bool = True
+    config_name: str, schema: type[Config], task: Callable[[Config], object], *, groups: bool = True
 ) -> None:
     """Run `task` with the configuration that the command line describes.
 
     Composes `conf/<config_name>.yaml` over `schema`; a wrong key, value or file name, and any ValueError of the task,
     becomes one line on stderr and exit status 2. `--help`, `--cfg job`, `-m` and the rest of Hydra's flags work.
-    Without `groups` the folders of conf/ offer no choices, so that a key called like one, as in `model=PATH`, is a value.
+    Without `groups` the folders of conf/ offer no choices, so that a key called like one, as in `model=PATH`, is a
+    value.
     """
     store, directory = ConfigStore.instance(), conf_dir()
     store.store(name=f"{config_name}_schema", node=schema)
@@ -37,13 +39,15 @@ def hydra_main(
     def run(config: DictConfig) -> None:
         try:
             task(OmegaConf.to_object(config))  # type: ignore[arg-type]
-        except ValueError as error:
-            _fail(str(error))
+        except BrokenPipeError:
+            raise
+        except (ValueError, OSError) as error:
+            sys.exit(report_error(error))
 
     try:
         _check(config_name, schema, str(directory), [argument for argument in sys.argv[1:] if _is_override(argument)])
     except (HydraException, OmegaConfBaseException, ValueError) as error:
-        _fail(_explain(error, schema))
+        sys.exit(report_error(ValueError(_explain(error, schema))))
     hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
 
 
@@ -100,8 +104,3 @@ def _keys(config: Any, prefix: str = "") -> list[str]:
         if not OmegaConf.is_missing(config, key) and OmegaConf.is_dict(config[key]):
             keys += _keys(config[key], f"{name}.")
     return keys
-
-
-def _fail(message: str) -> None:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    sys.exit(2)

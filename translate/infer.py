@@ -78,6 +78,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--num-hypotheses", type=int, metavar="K", help="K lines per input: its number, score and text, tab-separated")
     add("--min-output-len", type=int, metavar="T", help="fewest tokens of a translation, its end counted")
     add("--max-output-len", type=int, metavar="T", help="most tokens of a translation, its end counted")
+    add("--max-output-ratio", type=float, metavar="R", help="most tokens per source token, plus 10; 0 is off")
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
     add("--precision", choices=("32", "bf16", "16"), default="32", help="of weights and matmuls; 16 needs a GPU")
@@ -118,6 +119,7 @@ def _translate(
         num_hypotheses=args.num_hypotheses,
         min_output_len=args.min_output_len,
         max_output_len=args.max_output_len,
+        max_output_ratio=args.max_output_ratio,
         batch_tokens=args.batch_tokens,
         progress=progress,
     )
@@ -150,7 +152,7 @@ def _progress(args: argparse.Namespace, total: int | None) -> Iterator[Callable[
     if not visible:
         yield lambda lines: None
         return
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    from tqdm import tqdm
 
     with tqdm(total=total, unit="line", file=sys.stderr, dynamic_ncols=True) as bar:
         yield bar.update

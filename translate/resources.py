@@ -19,4 +19,6 @@ def _resource(name: str) -> Path:
     for candidate in (_PACKAGE / "_resources" / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
-    raise ValueError(f"{name} is neither in the installed package nor beside it ({_PACKAGE.parent}); reinstall translate")
+    raise ValueError(
+        f"{name} is neither in the installed package nor beside it ({_PACKAGE.parent}); reinstall translate"
+    )

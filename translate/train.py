@@ -10,8 +10,12 @@ from datetime import datetime
 from pathlib import Path
 
 from translate.config import TrainConfig, load_config, save_config
+from translate.doors import run_door
 from translate.hydra_door import hydra_main
 
+LAST = Path("checkpoints/last.ckpt")
+FIXED = ("model.", "tokenizer.", "data.", "seed", "trainer.devices", "run_dir")  # what a checkpoint depends on
+MOVABLE = ("data.root", "data.cache_dir")
 RUN_DIR_VARIABLE = "TRANSLATE_RUN_DIR"  # tells the other processes of a data-parallel run where the first one writes
 
 
@@ -34,12 +38,14 @@ def train(config: TrainConfig) -> Path:
     from translate.training.callbacks import Interrupted
     from translate.training.progress import say
     from translate.training.run import finish, fit
+    from translate.training.setup import pick_precision
 
     first = not int(os.environ.get("LOCAL_RANK", "0"))
+    config = replace(config, trainer=replace(config.trainer, precision=pick_precision(config.trainer)))
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     if first:
-        run_dir.mkdir(parents=True, exist_ok=True)
+        run_dir = make_directory(run_dir, exist_ok=bool(config.resume or config.run_dir))
         save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
         (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
         say(data.cleaning.table(), f"run directory {run_dir}")
@@ -47,7 +53,8 @@ def train(config: TrainConfig) -> Path:
     try:
         fitted = fit(config, run_dir, data)
     except Interrupted:
-        say(f"stopped; go on with\n  python -m translate.train resume={shlex.quote(str(run_dir))}")
+        if first and (run_dir / LAST).exists():
+            say(f"stopped; go on with\n  python -m translate.train resume={shlex.quote(str(run_dir))}")
         raise SystemExit(130) from None
     finally:
         del os.environ[RUN_DIR_VARIABLE]
@@ -57,32 +64,47 @@ def train(config: TrainConfig) -> Path:
 
 
 def new_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
-    """A fresh run directory, runs/<name>/<date_time> unless `run_dir` names one."""
+    """Where a fresh run goes: runs/<name>/<date_time> unless `run_dir` names a directory."""
     if RUN_DIR_VARIABLE in os.environ:
         return config, Path(os.environ[RUN_DIR_VARIABLE])
     stamp = Path(config.runs_dir) / config.name / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     run_dir = Path(config.run_dir) if config.run_dir else stamp
     if config.run_dir and (run_dir / "config.yaml").exists():
-        raise ValueError(f"run_dir ({run_dir}) already holds a run; choose another, or resume={run_dir} to go on with it")
-    while not config.run_dir and run_dir.exists():  # two runs in one second, as in a sweep
-        run_dir = run_dir.with_name(run_dir.name + "+")
+        raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
     return config, run_dir
 
 
+def make_directory(run_dir: Path, *, exist_ok: bool) -> Path:
+    """Make the directory of a run, or one with another name where that is taken: two runs may start in one second."""
+    while True:
+        try:
+            run_dir.mkdir(parents=True, exist_ok=exist_ok)
+            return run_dir
+        except FileExistsError:
+            run_dir = run_dir.with_name(run_dir.name + "+")
+
+
 def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
-    """The settings of an earlier run, with those of this command line on top, and its directory."""
+    """The settings of an earlier run, with those of this command line on top, and its directory.
+
+    Called from Python, where there is no command line, the settings are those of `config`.
+    """
     from hydra.core.hydra_config import HydraConfig
 
     run_dir = Path(str(config.resume)).resolve()
-    if not (run_dir / "checkpoints" / "last.ckpt").is_file():
-        raise ValueError(f"resume ({config.resume}) holds no checkpoints/last.ckpt; give the directory of a run")
+    if not (run_dir / LAST).is_file():
+        raise ValueError(f"resume ({config.resume}) holds no {LAST}; give the directory of a run")
+    if not HydraConfig.initialized():
+        return config, run_dir
     overrides = [line for line in HydraConfig.get().overrides.task if not line.startswith("resume=")]
-    groups = [line for line in overrides if HydraConfig.get().runtime.choices.get(line.split("=")[0].lstrip("+~"))]
-    if groups:
-        raise ValueError(f"resume keeps the run's own {groups[0].split('=')[0]}; change single settings instead of groups")
+    for key in (line.split("=")[0].lstrip("+~") for line in overrides):
+        if HydraConfig.get().runtime.choices.get(key):
+            raise ValueError(f"resume keeps the run's own {key}; change single settings instead of groups")
+        if key.startswith(FIXED) and key not in MOVABLE:
+            raise ValueError(f"resume keeps the run's own {key}; start a new run to change it")
     resumed = load_config(run_dir / "config.yaml", TrainConfig, overrides)
     return replace(resumed, resume=config.resume), run_dir
 
 
 if __name__ == "__main__":
-    main()
+    run_door(main)

@@ -129,6 +129,7 @@ class Translator:
         num_hypotheses: int | None = None,
         min_output_len: int | None = None,
         max_output_len: int | None = None,
+        max_output_ratio: float | None = None,
         batch_tokens: int | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> list[Translation]:
@@ -148,6 +149,7 @@ class Translator:
             num_hypotheses: Hypotheses per text, at most `beam_size`.
             min_output_len: Fewest tokens of an output, EOS counted.
             max_output_len: Most tokens of an output, EOS counted.
+            max_output_ratio: Most tokens of an output per source token, beyond the first 10; 0 = off.
             batch_tokens: Limit of sentences * beam_size * longest source in a batch; one sentence is always allowed.
             progress: Called after each batch with the number of texts that it completed.
 
@@ -162,6 +164,7 @@ class Translator:
             "num_hypotheses": num_hypotheses,
             "min_output_len": min_output_len,
             "max_output_len": max_output_len,
+            "max_output_ratio": max_output_ratio,
             "batch_tokens": batch_tokens,
         }
         decode = replace(self.config.decode, **{key: value for key, value in given.items() if value is not None})
@@ -220,6 +223,7 @@ class Translator:
             num_hypotheses=decode.num_hypotheses,
             min_output_len=decode.min_output_len,
             max_output_len=decode.max_output_len,
+            max_output_ratio=decode.max_output_ratio,
         )
         src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=special.pad_id)
         lengths = torch.tensor([len(ids) for ids in sources])

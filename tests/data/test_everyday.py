@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from translate.data import everyday
-from translate.data.everyday_lexicon import Lexicon, read_table
+from translate.data.grammar.lexicon import Lexicon, read_table
 from translate.resources import everyday_dir
 
 SIZES = {"train": 20_000, "valid": 1_000, "test": 1_000, "test_unseen": 1_000}
@@ -130,7 +130,7 @@ def elision_problems(french: str) -> list[str]:
         silent = second[0].lower() in VOWEL + "h" and second.lower() not in AGREEMENT.aspirated
         if first.lower() == "si":
             silent = second in ("il", "ils")
-        if silent and second not in ("onze", "huit", "oui"):
+        if silent and second not in ("onze", "huit", "huitième", "oui"):
             found.append(f"{first} {second}")
     found += [f"l'{h}" for h in re.findall(r"\w'(h[\w-]+)", french) if h in AGREEMENT.aspirated]
     return found + re.findall(r"\bce (?:est|était)\b", french, re.IGNORECASE)

@@ -88,6 +88,7 @@ def make_search(**changes: float) -> BeamSearch:
         "num_hypotheses": 1,
         "min_output_len": 1,
         "max_output_len": 6,
+        "max_output_ratio": 0.0,
         **changes,
     }
     return BeamSearch(bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS), **settings)  # type: ignore[arg-type]
@@ -207,6 +208,19 @@ def test_length_limits_hold() -> None:
         assert len(hypotheses) == 4
         assert all(4 <= len(hypothesis.token_ids) <= 5 for hypothesis in hypotheses)
         assert all(EOS not in hypothesis.token_ids[:-1] for hypothesis in hypotheses)
+
+
+def test_the_relative_limit_is_that_of_each_sentence() -> None:
+    def endless(source: int, prefix: tuple[int, ...]) -> Tensor:
+        return probabilities(eos=1e-6, a=0.6, b=0.4)
+
+    src_ids = torch.tensor([[11, EOS, PAD, PAD], [12, 12, 12, EOS]])
+    search = make_search(beam_size=2, max_output_len=50, max_output_ratio=1.5)
+    found = search.search(ScriptedModel(endless), src_ids, src_ids != PAD)
+    assert [len(hypotheses[0].token_ids) for hypotheses in found] == [13, 16]  # 1.5 * 2 + 10 and 1.5 * 4 + 10
+    cut = make_search(beam_size=2, max_output_len=14, max_output_ratio=1.5)
+    found = cut.search(ScriptedModel(endless), src_ids, src_ids != PAD)
+    assert [len(hypotheses[0].token_ids) for hypotheses in found] == [13, 14]
 
 
 def test_at_the_limit_unfinished_hypotheses_only_fill_up() -> None:

@@ -155,7 +155,7 @@ def test_token_by_token_equals_the_full_pass(config: ModelConfig) -> None:
 
 
 def test_reorder_halfway_follows_the_beams(config: ModelConfig) -> None:
-    model, (src, tgt, src_mask, _) = make(config), batch()
+    model, (src, _, src_mask, _) = make(config), batch()
     ids = torch.randint(4, 23, (6, 6), generator=torch.Generator().manual_seed(5))  # three hypotheses a sentence
     rows = torch.tensor([2, 0, 0, 3, 5, 4])
     state = model.start(model.encode(src, src_mask), src_mask)
@@ -170,7 +170,7 @@ def test_reorder_halfway_follows_the_beams(config: ModelConfig) -> None:
 
 
 def test_keep_drops_the_other_sentences(config: ModelConfig) -> None:
-    model, (src, tgt, src_mask, _) = make(config), batch()
+    model, (src, _, src_mask, _) = make(config), batch()
     ids = torch.randint(4, 23, (4, 4), generator=torch.Generator().manual_seed(5))  # two hypotheses a sentence
     state = model.start(model.encode(src, src_mask), src_mask)
     state.repeat(2)
@@ -236,9 +236,9 @@ def test_repeat_asks_for_one_row_per_sentence() -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match="activation .tanh."):
+    with pytest.raises(ValueError, match=r"activation \(tanh\)"):
         FeedForward(8, 8, activation="tanh", bias=True, dropout=0.0)
-    with pytest.raises(ValueError, match="norm .batch."):
+    with pytest.raises(ValueError, match=r"norm \(batch\)"):
         make_norm("batch", 8)
 
 

@@ -29,5 +29,5 @@ def test_cosine_and_linear_pass_the_middle_and_end_at_their_floor(schedule: str)
 def test_a_schedule_with_an_end_needs_to_know_it() -> None:
     with pytest.raises(ValueError, match="cosine needs the number of steps"):
         share(50, "cosine", total_steps=None)
-    with pytest.raises(ValueError, match="schedule .step. must be one of"):
+    with pytest.raises(ValueError, match=r"schedule \(step\) must be one of"):
         share(50, "step")

@@ -49,7 +49,7 @@ def download_multi30k(folder: Path, url: str = MULTI30K_URL) -> Path:
     names = [*_SHA256, *(f"{stem}.{lang}.gz" for stem in _LINES for lang in ("en", "fr"))]
     if all((folder / name).is_file() for name in names):
         return folder
-    from tqdm import tqdm  # type: ignore[import-untyped]
+    from tqdm import tqdm
 
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock, tqdm(desc="multi30k", unit="B", unit_scale=True) as bar:

@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from translate.data import everyday_clauses as c
-from translate.data import everyday_facts as f
-from translate.data import everyday_grammar as g
-from translate.data import everyday_questions as q
-from translate.data import everyday_scenes as s
-from translate.data.everyday_lexicon import Lexicon, read_table
-from translate.data.everyday_writer import Pair, Writer, finish
+from translate.data.grammar import clauses as c
+from translate.data.grammar import dates as d
+from translate.data.grammar import facts as f
+from translate.data.grammar import joined as j
+from translate.data.grammar import patterns as g
+from translate.data.grammar import pronouns as p
+from translate.data.grammar import questions as q
+from translate.data.grammar import scenes as s
+from translate.data.grammar.lexicon import Lexicon, read_table
+from translate.data.grammar.phrases import Pair, finish
+from translate.data.grammar.writer import Writer
 
 Splits = dict[str, list[tuple[str, str]]]
 Relation = tuple[str, str, str]
@@ -50,14 +54,17 @@ PATTERNS: tuple[tuple[Callable[[Writer], Pair], int], ...] = (
     (q.what, 2),
     (q.which, 3),
     (q.how_many, 3),
-    (g.it_clitic, 4),
-    (g.person_clitic, 3),
-    (g.receiver_clitic, 3),
-    (g.double_clitic, 2),
-    (g.y_clitic, 1),
-    (g.en_clitic, 1),
+    (p.it_clitic, 4),
+    (p.person_clitic, 3),
+    (p.receiver_clitic, 3),
+    (p.double_clitic, 2),
+    (p.y_clitic, 1),
+    (p.en_clitic, 1),
+    (p.en_some, 2),
+    (p.en_of, 2),
+    (p.y_now, 1),
     (g.modal, 6),
-    (g.modal_clitic, 2),
+    (p.modal_clitic, 2),
     (c.command, 3),
     (c.forbidden, 2),
     (c.let_us, 2),
@@ -67,19 +74,20 @@ PATTERNS: tuple[tuple[Callable[[Writer], Pair], int], ...] = (
     (c.relative_object, 4),
     (c.relative_place, 2),
     (c.this_is_relative, 2),
-    (c.because, 4),
-    (c.when_future, 3),
-    (c.when_past, 3),
-    (c.if_real, 3),
-    (c.if_unreal, 2),
-    (c.while_clause, 3),
-    (c.but, 1),
-    (c.two_clauses, 5),
-    (c.in_order_to, 2),
-    (c.before_doing, 3),
-    (c.after_doing, 3),
-    (c.without_doing, 3),
-    (c.reported, 4),
+    (j.because, 4),
+    (j.when_future, 3),
+    (j.when_past, 3),
+    (j.if_real, 3),
+    (j.if_unreal, 2),
+    (j.while_clause, 3),
+    (j.but, 1),
+    (j.two_clauses, 5),
+    (j.in_order_to, 2),
+    (j.before_doing, 3),
+    (j.after_doing, 3),
+    (j.without_doing, 2),
+    (j.gerund, 3),
+    (j.reported, 4),
     (c.wish, 2),
     (c.just_done, 2),
     (c.already, 2),
@@ -98,16 +106,18 @@ PATTERNS: tuple[tuple[Callable[[Writer], Pair], int], ...] = (
     (s.has_number, 2),
     (s.there_is, 3),
     (s.is_where, 3),
-    (s.none_left, 6),
+    (s.none_left, 4),
+    (f.animal_meal, 3),
     (s.thing_near, 5),
     (f.profession, 2),
-    (f.age, 1),
-    (f.born, 1),
-    (f.on_date, 1),
-    (f.time_now, 1),
-    (f.appointment, 2),
-    (f.routine, 1),
-    (f.price, 2),
+    (d.age, 1),
+    (d.born, 1),
+    (d.on_date, 1),
+    (d.time_now, 1),
+    (d.appointment, 2),
+    (d.routine, 1),
+    (d.price, 2),
+    (d.ordinal, 2),
     (f.weather, 2),
     (f.if_weather, 1),
     (f.travel, 3),
@@ -177,7 +187,7 @@ def full_forms(en: str) -> str:
 
 def write_sentence(writer: Writer) -> Sentence:
     """Let a random pattern write one sentence."""
-    pattern = writer.rng.choices([p for p, _ in PATTERNS], [weight for _, weight in PATTERNS])[0]
+    pattern = writer.rng.choices([pattern for pattern, _ in PATTERNS], [weight for _, weight in PATTERNS])[0]
     writer.start()
     en, fr = finish(pattern(writer))
     if "n't " in en and not en.endswith("?") and writer.chance(FULL_FORMS):

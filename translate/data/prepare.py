@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from tqdm import tqdm  # type: ignore[import-untyped]
+from tqdm import tqdm
 
 from translate.config import TokenizerConfig
 from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules

@@ -28,15 +28,18 @@ class Live:
     token_ids: Tensor  # [B, N, t] BOS first
     log_probs: Tensor  # [B, N] descending; -inf marks an unused row
     finished_scores: Tensor  # [B, N] scores of the best finished hypotheses, descending; -inf where there are fewer
+    limits: Tensor  # [B] most tokens of an output, EOS counted
 
     @classmethod
-    def start(cls, num_sentences: int, beam_size: int, bos_id: int, device: torch.device) -> "Live":
+    def start(cls, limits: Tensor, beam_size: int, bos_id: int) -> "Live":
         """One hypothesis per sentence, BOS alone: N of them would all be the same."""
+        num_sentences, device = len(limits), limits.device
         return cls(
             sentences=torch.arange(num_sentences, device=device),
             token_ids=torch.full((num_sentences, 1, 1), bos_id, device=device),
             log_probs=torch.zeros(num_sentences, 1, device=device),
             finished_scores=torch.full((num_sentences, beam_size), -math.inf, device=device),
+            limits=limits,
         )
 
 
@@ -49,11 +52,12 @@ class BeamSearch:
 
     - when it holds N finished hypotheses, or
     - when no unfinished hypothesis can still enter its best `num_hypotheses`: log-probabilities only fall and no output
-      is longer than `max_output_len`, so the final score of an unfinished hypothesis is at most
-      log_prob / max_output_len ** length_penalty; the sentence is done if that bound of the best one is not above the
-      score of its finished hypothesis number `num_hypotheses`.
+      is longer than the sentence's limit, so the final score of an unfinished hypothesis is at most
+      log_prob / limit ** length_penalty; the sentence is done if that bound of the best one is not above the score of
+      its finished hypothesis number `num_hypotheses`.
 
-    At `max_output_len` tokens the unfinished hypotheses of a sentence that has fewer than `num_hypotheses` finished
+    The limit of a sentence is `max_output_len`, or `max_output_ratio` times its source tokens plus 10 if that is less.
+    At that length the unfinished hypotheses of a sentence that has fewer than `num_hypotheses` finished
     ones fill its list up, best first, as they are, without EOS. Hypotheses of equal score stand in the order found.
 
     Args:
@@ -65,6 +69,7 @@ class BeamSearch:
         num_hypotheses: How many to return per sentence, 1 to N.
         min_output_len: Tokens before which there is no end, EOS counted, >= 1.
         max_output_len: Most tokens of a hypothesis, EOS counted, >= `min_output_len`.
+        max_output_ratio: Most tokens of a hypothesis per source token, beyond the first 10; 0 = off.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -80,6 +85,7 @@ class BeamSearch:
     num_hypotheses: int
     min_output_len: int
     max_output_len: int
+    max_output_ratio: float
 
     def __post_init__(self) -> None:
         if not 1 <= self.num_hypotheses <= self.beam_size:
@@ -88,8 +94,9 @@ class BeamSearch:
             raise ValueError(
                 f"min_output_len ({self.min_output_len}) must lie in 1 to max_output_len ({self.max_output_len})"
             )
-        if self.length_penalty < 0:
-            raise ValueError(f"length_penalty ({self.length_penalty}) must be at least 0")
+        for name in ("length_penalty", "max_output_ratio"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 0")
         if self.eos_id in self.forbidden_ids:
             raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
 
@@ -109,15 +116,17 @@ class BeamSearch:
             ValueError: If the model's logits are not numbers (NaN).
         """
         hypotheses: list[list[Hypothesis]] = [[] for _ in src_ids]
-        live = Live.start(len(src_ids), self.beam_size, self.bos_id, src_ids.device)
+        live = Live.start(self._limits(src_mask), self.beam_size, self.bos_id)
         state = model.start(model.encode(src_ids, src_mask), src_mask)
-        for length in range(1, self.max_output_len + 1):
+        for length in range(1, self.max_output_len + 1):  # the last sentence leaves by then
             logits = model.step(live.token_ids[:, :, -1].flatten(), state)  # [B * N, V], at first [B, V]
             candidates = self._best_candidates(logits, live.log_probs, length)
             ends = candidates.token_ids == self.eos_id  # [B, 2N]
             self._collect_finished(candidates, ends, live, length, hypotheses)
             beams = self._advance(candidates, ends, live)  # [B, N] which hypothesis each new one continues
-            kept = (~self._done(live)).nonzero().squeeze(1)  # [B'] sentences that go on
+            at_limit = live.limits == length
+            self._close_unfinished(at_limit, live, hypotheses)
+            kept = (~(self._done(live) | at_limit)).nonzero().squeeze(1)  # [B'] sentences that go on
             if not len(kept):
                 break
             self._leave(kept, live, state)
@@ -126,9 +135,14 @@ class BeamSearch:
             elif self.beam_size > 1:
                 first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.beam_size
                 state.reorder((first_rows + beams[kept]).flatten())
-        else:
-            self._close_unfinished(live, hypotheses)
         return [self._best(found) for found in hypotheses]
+
+    def _limits(self, src_mask: Tensor) -> Tensor:
+        """Most tokens of each output [B], EOS counted."""
+        limits = torch.full_like(src_mask[:, 0], self.max_output_len, dtype=torch.long)
+        if self.max_output_ratio:
+            limits = limits.minimum((src_mask.sum(1) * self.max_output_ratio).long() + 10)
+        return limits.clamp(min=self.min_output_len)
 
     def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
         """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
@@ -174,7 +188,7 @@ class BeamSearch:
 
     def _done(self, live: Live) -> Tensor:
         """Which sentences are done [B], by the rule in the class's docstring."""
-        bound = normalized_score(live.log_probs[:, 0], self.max_output_len, self.length_penalty)
+        bound = normalized_score(live.log_probs[:, 0], live.limits, self.length_penalty)
         decided = bound <= live.finished_scores[:, self.num_hypotheses - 1]
         return decided | (live.finished_scores[:, -1] != -math.inf)
 
@@ -184,10 +198,12 @@ class BeamSearch:
             state.keep(kept)
             live.sentences, live.token_ids = live.sentences[kept], live.token_ids[kept]
             live.log_probs, live.finished_scores = live.log_probs[kept], live.finished_scores[kept]
+            live.limits = live.limits[kept]
 
-    def _close_unfinished(self, live: Live, hypotheses: list[list[Hypothesis]]) -> None:
-        """At the length limit, fill up the lists that are too short with unfinished hypotheses."""
-        rows = zip(live.sentences.tolist(), live.token_ids[:, :, 1:].tolist(), live.log_probs.tolist(), strict=True)
+    def _close_unfinished(self, at_limit: Tensor, live: Live, hypotheses: list[list[Hypothesis]]) -> None:
+        """Fill up the lists of sentences at their limit [B] that are too short with unfinished hypotheses."""
+        token_ids = live.token_ids[at_limit, :, 1:].tolist()
+        rows = zip(live.sentences[at_limit].tolist(), token_ids, live.log_probs[at_limit].tolist(), strict=True)
         for sentence, all_ids, log_probs in rows:
             for ids, log_prob in zip(all_ids, log_probs, strict=True):
                 if len(hypotheses[sentence]) < self.num_hypotheses and log_prob != -math.inf:

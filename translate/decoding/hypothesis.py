@@ -1,6 +1,6 @@
 """What a search gives back, and the value it is ranked by."""
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
@@ -21,12 +21,12 @@ class Hypothesis(NamedTuple):
     score: float
 
 
-def normalized_score(log_prob: Number, length: int, length_penalty: float) -> Number:
+def normalized_score(log_prob: Number, length: int | Tensor, length_penalty: float) -> Number:
     """Rank value of a hypothesis: log_prob / length ** length_penalty.
 
     Args:
         log_prob: Summed token log-probabilities, natural log, each <= 0; a number or a tensor of any shape.
-        length: Generated tokens, EOS counted and BOS not, >= 1.
+        length: Generated tokens, EOS counted and BOS not, >= 1; a tensor broadcasts against `log_prob`.
         length_penalty: Exponent >= 0; 0 ranks by probability, 1 by mean log-probability per token.
 
     Returns:
@@ -37,5 +37,5 @@ def normalized_score(log_prob: Number, length: int, length_penalty: float) -> Nu
     >>> normalized_score(-3.0, 3, 1.0)
     -1.0
     """
-    divisor: float = length**length_penalty
-    return log_prob / divisor
+    divisor: Any = length**length_penalty
+    return log_prob / divisor  # type: ignore[no-any-return]

@@ -151,6 +151,7 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
         num_hypotheses=decode.num_hypotheses,
         min_output_len=decode.min_output_len,
         max_output_len=decode.max_output_len,
+        max_output_ratio=decode.max_output_ratio,
         batch_tokens=decode.batch_tokens,
         progress=_progress(len(src)),
     )

@@ -6,5 +6,6 @@ Shapes are written with one legend throughout:
     N beam size       T target length     H num_heads          R = H // G    C cache capacity
     Q query length    K key length        G num_kv_heads
 
-Masks are bool and True means "real token" (`src_mask` [B, S]) or "may attend" (`attn_mask`, broadcastable to [B, H, Q, K]).
+Masks are bool and True means "real token" (`src_mask` [B, S]) or "may attend" (`attn_mask`, broadcastable to
+[B, H, Q, K]).
 """

@@ -1,4 +1,4 @@
-"""What decoding remembers: keys and values per layer, and the state of a whole decoder. Always passed in, never kept on modules."""
+"""What decoding remembers: keys and values per layer, and a decoder's state. Passed in, never kept on modules."""
 
 from dataclasses import dataclass
 
@@ -36,9 +36,7 @@ class KVCache:
         """Keep the given rows, in the given order; a row may be named more than once."""
         if self._buffer is None:
             return
-        old, self._buffer = self._buffer, None
-        self._buffer = old.new_empty(rows.numel(), *old.shape[1:])
-        self._buffer[:, :, :, : self.length] = old[:, :, :, : self.length].index_select(0, rows)
+        self._buffer = self._buffer.index_select(0, rows)
 
     @property
     def num_elements(self) -> int:
@@ -99,7 +97,8 @@ class DecoderState:
     @property
     def num_elements(self) -> int:
         """Numbers held by all caches."""
-        return sum(cache.num_elements for cache in (*self.self_caches, *self.memory_caches))
+        own = sum(cache.num_elements for cache in self.self_caches)
+        return own + sum(cache.num_elements for cache in self.memory_caches)
 
     def repeat(self, beam_size: int) -> None:
         """Give every sentence `beam_size` rows, copies of its one row so far.

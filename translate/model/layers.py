@@ -100,7 +100,7 @@ class _Residual(nn.Module):
     def residual(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """One residual step on x [B, T, M]."""
         out = F.dropout(sublayer(norm(x) if self.norm_first else x), self.dropout, self.training)
-        return x + out if self.norm_first else norm(x + out)  # type: ignore[no-any-return]
+        return x + out if self.norm_first else norm(x + out)
 
 
 class EncoderLayer(_Residual):

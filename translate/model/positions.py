@@ -25,7 +25,8 @@ class SinusoidalPositions(nn.Module):
         """Add positions offset, offset + 1, … to x [B, T, M]."""
         end = offset + x.size(1)
         if end > self.table.size(0):
-            self.table = sinusoids(max(end, 2 * self.table.size(0)), self.d_model).to(self.table)
+            with torch.inference_mode(False):  # the longer table may serve training later
+                self.table = sinusoids(max(end, 2 * self.table.size(0)), self.d_model).to(self.table)
         return x + self.table[offset:end].to(x.dtype)
 
 
@@ -69,10 +70,11 @@ class RotaryPositions(nn.Module):
         """Rotate x [B, H, T, D], whose first position is `offset`."""
         end = offset + x.size(2)
         if end > self.table.size(1):
-            self.table = self._angles(max(end, 2 * self.table.size(1))).to(self.table)
+            with torch.inference_mode(False):  # the longer table may serve training later
+                self.table = self._angles(max(end, 2 * self.table.size(1))).to(self.table)
         cos, sin = self.table[:, offset:end].to(x.dtype)  # each [T, D]
         left, right = x.chunk(2, dim=-1)
-        return x * cos + torch.cat((-right, left), dim=-1) * sin
+        return x * cos + torch.cat((-right, left), dim=-1) * sin  # type: ignore[no-any-return]
 
     def _angles(self, length: int) -> Tensor:
         frequency = 10000.0 ** (-torch.arange(0, self.head_dim, 2) / self.head_dim)

@@ -2,14 +2,14 @@
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translate.model.attention import Attention
-from translate.model.cache import DecoderState, MemoryCache
+from translate.model.cache import DecoderState
 from translate.model.layers import DecoderLayer, EncoderLayer, LayerSpec
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.positions import LearnedPositions, SinusoidalPositions
@@ -113,7 +113,7 @@ class Transformer(nn.Module):
 
     def start(self, memory: Tensor, src_mask: Tensor) -> DecoderState:
         """The state before the first token: cross-attention's keys and values, computed once; nothing decoded yet."""
-        caches: list[MemoryCache] = [layer.cross_attention.project_memory(memory) for layer in self.decoder_layers]
+        caches = [attention.project_memory(memory) for attention in self._cross_attentions()]
         return DecoderState(caches, source_attn_mask(src_mask))
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
@@ -128,13 +128,14 @@ class Transformer(nn.Module):
             x = layer(x, memory, None, state.memory_mask, cache)
         return self.project(self.decoder_norm(x)).squeeze(1)
 
-    def cross_attention(
-        self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor
-    ) -> list[Tensor]:
+    def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
         """Where each target position looks in the source: weights [B, H, T, S], one tensor per decoder layer."""
-        with record_attention([layer.cross_attention for layer in self.decoder_layers]) as recorded:
+        with record_attention(self._cross_attentions()) as recorded:
             self(src_ids, tgt_in_ids, src_mask, tgt_mask)
         return [weights for (weights,) in recorded]
+
+    def _cross_attentions(self) -> list[Attention]:
+        return [cast(DecoderLayer, layer).cross_attention for layer in self.decoder_layers]
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
         raise ValueError("there is no checkpoint to average")
     total = load_weights(paths[0])
     dtypes = {name: tensor.dtype for name, tensor in total.items()}
-    total = {name: tensor.to(torch.float32) for name, tensor in total.items()}
+    total = {name: tensor.to(torch.float32, copy=True) for name, tensor in total.items()}  # tied ones share memory
     for path in paths[1:]:
         for name, tensor in load_weights(path).items():
             total[name] += tensor

@@ -15,12 +15,15 @@ class SafeCheckpointIO(TorchCheckpointIO):
         """Write `checkpoint`; a process killed at any moment leaves the old file or the new one."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        with temporary.open("wb") as file:
-            torch.save(checkpoint, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        temporary = target.with_name(f".{target.name}.tmp")  # one name, so that the next save replaces what a kill left
+        try:
+            with temporary.open("wb") as file:
+                torch.save(checkpoint, file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
     def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = True) -> dict[str, Any]:
         """Read a checkpoint.
@@ -31,4 +34,5 @@ class SafeCheckpointIO(TorchCheckpointIO):
         try:
             return torch.load(path, map_location=map_location, weights_only=True)  # type: ignore[no-any-return]
         except Exception as error:
-            raise ValueError(f"{path} cannot be loaded as a checkpoint: {str(error).splitlines()[0]}") from error
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(f"{path} cannot be loaded as a checkpoint: {reason}") from error

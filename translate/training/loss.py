@@ -45,7 +45,10 @@ def projected_cross_entropy(
     if torch.is_autocast_enabled(hidden.device.type):
         dtype = torch.get_autocast_dtype(hidden.device.type)
         hidden, weight = hidden.to(dtype), weight.to(dtype)
-    loss: Tensor = _ProjectedCrossEntropy.apply(hidden, weight, labels, smoothing, chunk_tokens)
+    needs_grad = torch.is_grad_enabled()  # inside an autograd function it is always off
+    loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        hidden, weight, labels, smoothing, chunk_tokens, needs_grad
+    )
     return loss
 
 
@@ -53,9 +56,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     """The gradient of the loss by the logits is softmax - target, known as soon as the logits are."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens):  # type: ignore[no-untyped-def]
+    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, needs_grad):  # type: ignore[no-untyped-def]
         loss = hidden.new_zeros((), dtype=torch.float32)
-        needs_grad = hidden.requires_grad or weight.requires_grad
         grad_hidden = torch.empty_like(hidden) if needs_grad else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
         for start in range(0, hidden.size(0), chunk_tokens):
@@ -71,15 +73,16 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
                     grad_weight.addmm_(grad.T, chunk)
                 else:
                     grad_weight += grad.T @ chunk
-        ctx.save_for_backward(grad_hidden, grad_weight)
-        ctx.weight_dtype = weight.dtype
+        if needs_grad:
+            ctx.save_for_backward(grad_hidden, grad_weight)
+            ctx.weight_dtype = weight.dtype
         return loss
 
     @staticmethod
     def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
         grad_hidden, grad_weight = ctx.saved_tensors
         scaled_weight = (grad_weight * grad_output).to(ctx.weight_dtype)
-        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None
+        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None, None
 
 
 def _loss_and_grad(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

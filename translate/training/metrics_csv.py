@@ -40,17 +40,21 @@ class MetricsCsv(Logger):
         """Append one row; metrics without a column are left to the other loggers."""
         row = {"step": step} | {name: value for name, value in metrics.items() if name in COLUMNS}
         if len(row) > 1:
-            self._write([row], append=self.path.exists())
+            self._write(self.path, [row], append=self.path.exists())
 
+    @rank_zero_only
     def truncate(self, step: int) -> None:
         """Drop rows after `step`, from which a resumed run goes on."""
         if self.path.exists():
             with self.path.open(newline="") as file:
                 rows = [row for row in csv.DictReader(file) if int(row["step"]) <= step]
-            self._write(rows, append=False)
+            whole = self.path.with_name(f".{self.path.name}.tmp")
+            self._write(whole, rows, append=False)
+            whole.replace(self.path)
 
-    def _write(self, rows: list[Any], *, append: bool) -> None:
-        with self.path.open("a" if append else "w", newline="") as file:
+    @staticmethod
+    def _write(path: Path, rows: list[Any], *, append: bool) -> None:
+        with path.open("a" if append else "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             if not append:
                 writer.writeheader()

@@ -25,7 +25,7 @@ class TranslationModule(L.LightningModule):
         lr: Peak learning rate.
         betas: Decay of Adam's two moments.
         eps: Added to the square root of the second moment.
-        weight_decay: On matrices other than embeddings.
+        weight_decay: On matrices other than embeddings and the output projection.
         schedule: As in `lr_share`.
         warmup_steps: As in `lr_share`.
         min_lr_ratio: As in `lr_share`.
@@ -93,13 +93,13 @@ class TranslationModule(L.LightningModule):
         self._valid_sums[1] += batch.num_tokens
 
     def on_validation_epoch_end(self) -> None:
-        """Log the loss in nats per token and the perplexity."""
+        """Publish the loss in nats per token and the perplexity; `ValidationBleu` hands them to the loggers."""
         total: Any = self.trainer.strategy.reduce(self._valid_sums, reduce_op="sum")
         loss = total[0] / total[1]
-        self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True)
+        self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True, logger=False)
 
     def configure_optimizers(self) -> Any:
-        """AdamW; weight decay on matrices only, never on biases, norms, embeddings or positions."""
+        """AdamW; weight decay on matrices, never on biases, norms, positions, embeddings or the output projection."""
         decayed = {
             id(module.weight)
             for module in self.model.modules()
@@ -116,7 +116,13 @@ class TranslationModule(L.LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the state of the random generators, on which dropout depends."""
+        """Keep the state of the random generators, on which dropout depends.
+
+        Raises:
+            ValueError: If the weights are no longer numbers, so that no checkpoint ever holds such weights.
+        """
+        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters()):
+            raise diverged("a weight", self.trainer.global_step)
         checkpoint["rng_state"] = torch.get_rng_state()
         if self.device.type == "cuda":
             checkpoint["cuda_rng_state"] = torch.cuda.get_rng_state(self.device)
@@ -140,3 +146,11 @@ class TranslationModule(L.LightningModule):
         positions = real.nonzero().squeeze(1)
         labels = batch.labels.flatten()[positions]
         return projected_cross_entropy(hidden.flatten(0, 1)[positions], self.model.output.weight, labels, smoothing)
+
+
+def diverged(what: str, step: int) -> ValueError:
+    """The error that ends a run in which `what` is infinite or not a number at `step`."""
+    return ValueError(
+        f"{what} is not finite at step {step:,}: training has diverged; start again with a lower optim.lr, a longer "
+        "optim.warmup_steps or optim.clip_norm=1, and with trainer.precision=32 if it was lower"
+    )

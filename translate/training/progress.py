@@ -1,5 +1,6 @@
 """What a person sees while training: a bar with loss, speed and time left; one paragraph per validation."""
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -9,6 +10,9 @@ import lightning as L
 import torch
 from torch import Tensor
 from tqdm import tqdm
+
+from translate.training.metrics_csv import MetricsCsv
+from translate.training.module import diverged
 
 LINE_SECONDS = 15.0  # between lines when stderr is a file
 
@@ -29,10 +33,13 @@ class Progress(L.Callback):
         self._started = self._batch_started = self._line_at = 0.0
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Open the bar at the step from which training goes on."""
+        """Open the bar, and go on with metrics.csv, at the step from which training goes on."""
         self._first_step = self._last_step = trainer.global_step
         self._started = self._batch_started = time.perf_counter()
         self._sums = torch.zeros(2, device=pl_module.device)
+        for logger in trainer.loggers:
+            if isinstance(logger, MetricsCsv):
+                logger.truncate(trainer.global_step)
         if trainer.is_global_zero and sys.stderr.isatty():
             total = self._total_steps(trainer)
             self._bar = tqdm(total=total, initial=trainer.global_step, unit="step", dynamic_ncols=True, smoothing=0.05)
@@ -40,7 +47,11 @@ class Progress(L.Callback):
     def on_train_batch_end(
         self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Add the batch; every `log_every` steps report."""
+        """Add the batch; at every multiple of `log_every` steps report.
+
+        Raises:
+            ValueError: If the loss since the last report is not a number.
+        """
         assert self._sums is not None
         self._sums[0] += outputs["loss_sum"]
         self._sums[1] += outputs["num_tokens"]
@@ -49,7 +60,7 @@ class Progress(L.Callback):
         self._batch_started = now
         if self._bar is not None:
             self._bar.update(trainer.global_step - self._bar.n)
-        if trainer.global_step - self._last_step >= self.log_every:
+        if trainer.global_step > self._last_step and trainer.global_step % self.log_every == 0:
             self._report(trainer)
 
     def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
@@ -68,6 +79,8 @@ class Progress(L.Callback):
     def _report(self, trainer: L.Trainer) -> None:
         sums: Any = trainer.strategy.reduce(self._sums, reduce_op="sum")
         loss, tokens = float(sums[0] / sums[1]), float(sums[1])
+        if not math.isfinite(loss):
+            raise diverged(f"the training loss ({loss})", trainer.global_step)
         speed = tokens / self._seconds
         lr = float(trainer.optimizers[0].param_groups[0]["lr"])
         metrics = {"train_loss": loss, "tokens_per_s": speed, "lr": lr, "epoch": float(trainer.current_epoch)}
@@ -116,7 +129,12 @@ def clock(seconds: float) -> str:
 
 
 def describe_validation(
-    step: int, loss: float, perplexity: float, bleu: float | None, signature: str, samples: Sequence[tuple[str, str, str]]
+    step: int,
+    loss: float,
+    perplexity: float,
+    bleu: float | None,
+    signature: str,
+    samples: Sequence[tuple[str, str, str]],
 ) -> list[str]:
     """The paragraph that a validation prints: figures, then source, reference and output of some sentences."""
     figures = f"validation at step {step:,}: loss {loss:.4f} nats per token, perplexity {perplexity:.2f}"

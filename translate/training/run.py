@@ -1,20 +1,20 @@
 """A run from a prepared data module to a finished run directory."""
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import ModelCheckpoint
 
 from translate import __version__
 from translate.bundle import BundleConfig, save_bundle
-from translate.config import TrainConfig
+from translate.config import TrainConfig, TrainerConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
 from translate.training.averaging import average_weights, load_weights
-from translate.training.callbacks import Resumable, ValidationBleu
+from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationBleu
 from translate.training.progress import Progress, clock, say
 from translate.training.setup import make_checkpoints, make_ema, make_module, make_trainer
 from translate.translator import Translator
@@ -35,15 +35,16 @@ class Fitted:
     model: Transformer
     steps: int
     seconds: float
-    best: ModelCheckpoint
-    latest: ModelCheckpoint | None
+    best: KeptCheckpoints
+    latest: KeptCheckpoints | None
 
 
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
     """Build the network and train it to the end that the settings name, from `last.ckpt` if they say resume.
 
     Raises:
-        Interrupted: If a signal asked to stop; the checkpoint is written.
+        Interrupted: If a signal asked to stop; at the first one the checkpoint is written.
+        ValueError: If the settings suit neither this machine nor the checkpoint, or training diverges.
     """
     L.seed_everything(config.seed, verbose=False)
     if config.trainer.threads:
@@ -71,12 +72,13 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
         say(describe(config, data, model))
     started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=last if config.resume else None)
-    return Fitted(model, trainer.global_step, time.perf_counter() - started, checkpoints[0], (checkpoints + [None])[1])
+    seconds = time.perf_counter() - started
+    return Fitted(model, trainer.global_step, seconds, checkpoints[0], checkpoints[1] if checkpoints[1:] else None)
 
 
 def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitted: Fitted) -> None:
     """Write the model directory, score the test sets, point runs/latest here and say what to type next."""
-    weights, origin = final_weights(config.trainer.average, fitted)
+    weights, origin = final_weights(config.trainer, fitted)
     model = fitted.model.to("cpu")
     if weights is not None:
         model.load_state_dict(weights)
@@ -103,14 +105,12 @@ def evaluate(config: TrainConfig, run_dir: Path, data: TranslationDataModule) ->
     print(f"report: {run_dir / 'report.html'}")
 
 
-def final_weights(average: str, fitted: Fitted) -> tuple[dict[str, torch.Tensor] | None, str]:
+def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torch.Tensor] | None, str]:
     """The weights to keep, or None for those of the last step, and where they come from in words."""
-    if average == "last" and fitted.latest is not None and fitted.latest.best_k_models:
-        paths = [Path(path) for path in fitted.latest.best_k_models]
-        return average_weights(paths), f"mean of the last {len(paths)} checkpoints"
-    paths = [Path(path) for path in fitted.best.best_k_models]
-    if average == "best" and paths:
-        return average_weights(paths), f"mean of the best {len(paths)} checkpoints"
+    kept = fitted.latest if config.average == "last" else fitted.best
+    paths = kept.ranked()[: config.average_count] if kept else []
+    if config.average != "none" and paths:
+        return average_weights(paths), f"mean of the {config.average} {len(paths)} checkpoints"
     if fitted.best.best_model_path:
         return load_weights(Path(fitted.best.best_model_path)), "best checkpoint on the validation split"
     return None, "last step"
@@ -134,18 +134,18 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
 def describe(config: TrainConfig, data: TranslationDataModule, model: Transformer) -> str:
     """One paragraph before the first step: the network, the data, the batches."""
     parameters = sum(p.numel() for p in model.parameters())
-    steps = data.steps_per_epoch(config.trainer.accumulate)
+    steps = data.steps_per_epoch(config.trainer.accumulate, config.trainer.devices)
     return (
-        f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens, "
-        f"{steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
+        f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens "
+        f"and {steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
         f"precision {config.trainer.precision}, {torch.get_num_threads()} threads"
     )
 
 
 def point_latest(runs_dir: Path, run_dir: Path) -> None:
-    """Let <runs_dir>/latest be this run, replaced in one rename."""
+    """Let <runs_dir>/latest be this run, replaced in one rename; a relative link, so that runs_dir may be moved."""
     runs_dir.mkdir(parents=True, exist_ok=True)
     link = runs_dir / "latest"
     temporary = runs_dir / f".latest.{time.time_ns()}"
-    temporary.symlink_to(Path(run_dir).resolve())
+    temporary.symlink_to(os.path.relpath(run_dir.resolve(), runs_dir.resolve()))
     temporary.replace(link)

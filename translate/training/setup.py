@@ -1,4 +1,4 @@
-"""From settings to the objects of a run: module, loggers, callbacks, Trainer. The only file of training that sees a config."""
+"""From settings to the objects of a run: module, loggers, callbacks, Trainer."""
 
 import logging
 import warnings
@@ -6,14 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import lightning as L
-from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.callbacks import EarlyStopping
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 
 from translate.config import OptimConfig, TrainConfig, TrainerConfig
 from translate.model.transformer import Transformer
+from translate.training.callbacks import KeptCheckpoints
 from translate.training.checkpoint_io import SafeCheckpointIO
 from translate.training.metrics_csv import MetricsCsv
 from translate.training.module import TranslationModule
+
+
+def pick_precision(config: TrainerConfig) -> str:
+    """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
+    if config.precision != "auto":
+        return config.precision
+    if config.accelerator != "cpu" and torch.cuda.is_available():
+        return "bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed"
+    in_hardware = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()  # without it bfloat16 is slower
+    return "bf16-mixed" if in_hardware else "32"
 
 
 def make_module(model: Transformer, optim: OptimConfig, *, batch_tokens: int, precision: str) -> TranslationModule:
@@ -34,30 +47,18 @@ def make_module(model: Transformer, optim: OptimConfig, *, batch_tokens: int, pr
     )
 
 
-def make_checkpoints(config: TrainerConfig, directory: Path) -> list[ModelCheckpoint]:
+def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpoints]:
     """The callbacks that keep weights: the best of validation, and the latest when they are to be averaged."""
     keep = max(config.keep_best, config.average_count if config.average == "best" else 1)
-    best = ModelCheckpoint(
-        directory,
-        filename="best-{step}",
-        auto_insert_metric_name=False,
-        monitor=f"valid_{config.monitor}",
-        mode="max" if config.monitor == "bleu" else "min",
-        save_top_k=keep,
-        save_weights_only=True,
+    mode = "max" if config.monitor == "bleu" else "min"
+    weights_only = not config.ema_decay
+    best = KeptCheckpoints(
+        directory, "best", f"valid_{config.monitor}", mode=mode, count=keep, weights_only=weights_only
     )
     if config.average != "last":
         return [best]
-    latest = ModelCheckpoint(
-        directory,
-        filename="latest-{step}",
-        auto_insert_metric_name=False,
-        monitor="step",
-        mode="max",
-        save_top_k=config.average_count,
-        save_weights_only=True,
-    )
-    return [best, latest]
+    count = config.average_count
+    return [best, KeptCheckpoints(directory, "latest", "step", mode="max", count=count, weights_only=weights_only)]
 
 
 def make_ema(config: TrainerConfig) -> list[L.Callback]:
@@ -80,14 +81,22 @@ def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
         from hydra.utils import instantiate
 
         try:
-            loggers.append(instantiate(settings))
+            logger = instantiate(settings)
         except Exception as error:
-            raise ValueError(f"trainer.loggers.{name} cannot be made: {str(error).splitlines()[0]}") from error
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
+        if not isinstance(logger, Logger):
+            raise ValueError(f"trainer.loggers.{name} needs a _target_ that names a Lightning logger")
+        loggers.append(logger)
     return loggers
 
 
 def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callback]) -> L.Trainer:
-    """Lightning's Trainer for these settings."""
+    """Lightning's Trainer for these settings.
+
+    Raises:
+        ValueError: If this machine has no such device or precision, or a logger cannot be made.
+    """
     _quiet_lightning()
     trainer = config.trainer
     stop_early = EarlyStopping(
@@ -97,32 +106,35 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
         check_on_train_epoch_end=False,
     )
     every = trainer.validate_every
-    return L.Trainer(
-        accelerator=trainer.accelerator,
-        devices=trainer.devices,
-        strategy="ddp" if trainer.devices > 1 else "auto",
-        precision=trainer.precision,  # type: ignore[arg-type]
-        max_epochs=-1 if trainer.max_epochs is None else trainer.max_epochs,
-        max_steps=-1 if trainer.max_steps is None else trainer.max_steps,
-        max_time=trainer.max_time,
-        accumulate_grad_batches=trainer.accumulate,
-        val_check_interval=every * trainer.accumulate if every else None,
-        check_val_every_n_epoch=None if every else 1,
-        num_sanity_val_steps=0,
-        use_distributed_sampler=False,
-        log_every_n_steps=1,
-        callbacks=[*callbacks, *([stop_early] if trainer.patience else [])],
-        logger=make_loggers(trainer, run_dir) or False,
-        plugins=[SafeCheckpointIO()],
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        default_root_dir=run_dir,
-    )
+    try:
+        return L.Trainer(
+            accelerator=trainer.accelerator,
+            devices=trainer.devices,
+            strategy="ddp" if trainer.devices > 1 else "auto",
+            precision=trainer.precision,  # type: ignore[arg-type]
+            max_epochs=-1 if trainer.max_epochs is None else trainer.max_epochs,
+            max_steps=-1 if trainer.max_steps is None else trainer.max_steps,
+            max_time=trainer.max_time,
+            accumulate_grad_batches=trainer.accumulate,
+            val_check_interval=every * trainer.accumulate if every else None,
+            check_val_every_n_epoch=None if every else 1,
+            num_sanity_val_steps=0,
+            use_distributed_sampler=False,
+            log_every_n_steps=1,
+            callbacks=[*callbacks, *([stop_early] if trainer.patience else [])],
+            logger=make_loggers(trainer, run_dir) or False,
+            plugins=[SafeCheckpointIO()],
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            default_root_dir=run_dir,
+        )
+    except MisconfigurationException as error:
+        raise ValueError(f"trainer settings that this machine cannot follow: {str(error).splitlines()[0]}") from error
 
 
 def _quiet_lightning() -> None:
     """Lightning's advertisements and hints about loaders that we do not use."""
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    for text in (".*does not have many workers.*", ".*isinstance.treespec.*", ".*lr_scheduler.step.*", ".*LeafSpec.*"):
-        warnings.filterwarnings("ignore", text)
+    for text in ("not have many workers", "isinstance.treespec", "lr_scheduler.step", "LeafSpec", "is not empty"):
+        warnings.filterwarnings("ignore", f".*{text}.*")

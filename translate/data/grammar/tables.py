@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from translate.data.everyday_writer import Pair
+from translate.data.grammar.phrases import Pair
 
 MONTHS = (
     ("January", "janvier"),
@@ -66,15 +66,27 @@ MEASURES = (
         ("water", "milk", "wine", "orange juice", "apple juice", "lemonade", "cider", "beer"),
     ),
     (Pair("a cup", "une tasse"), ("coffee", "tea")),
-    (Pair("a slice", "une tranche"), ("bread", "ham", "meat", "melon")),
+    (Pair("a slice", "une tranche"), ("bread", "ham", "meat", "melon", "pineapple", "sausage")),
     (Pair("a piece", "un morceau"), ("cheese", "chocolate", "chicken", "bread")),
     (Pair("a pot", "un pot"), ("jam", "honey", "mustard", "cream")),
     (Pair("a packet", "un paquet"), ("pepper", "rice", "flour", "sugar", "salt", "coffee")),
     (Pair("a litre", "un litre"), ("milk", "water", "oil", "orange juice", "soup")),
     (Pair("a dozen", "une douzaine"), ("egg", "croissant", "pancake", "biscuit")),
 )
+# Ranks: English, French masculine and feminine.
+ORDINALS = (
+    ("first", "premier", "première"),
+    ("second", "deuxième", "deuxième"),
+    ("third", "troisième", "troisième"),
+    ("fourth", "quatrième", "quatrième"),
+    ("fifth", "cinquième", "cinquième"),
+    ("sixth", "sixième", "sixième"),
+    ("seventh", "septième", "septième"),
+    ("eighth", "*huitième", "*huitième"),
+    ("ninth", "neuvième", "neuvième"),
+    ("tenth", "dixième", "dixième"),
+)
 HOURS = ("midnight", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "noon")
-FOODS = frozenset({"fruit", "vegetable", "dish", "food", "drink"})
 FAR = frozenset({"Japan", "China", "Canada", "Brazil", "Iran", "the United States", "Montreal", "Tokyo", "Morocco"})
 HOW_TO_GO = (
     Pair("by train", "en train"),
@@ -88,6 +100,7 @@ HOW_TO_GO = (
 ERRANDS: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = (
     (("market", "supermarket"), "buy", ("fruit", "vegetable", "food", "seasoning", "drink")),
     (("market",), "sell", ("fruit", "vegetable", "flower", "egg", "cheese")),
+    (("beach", "park", "stadium"), "watch", ("game",)),
     (("bakery",), "buy", ("bread", "croissant", "pie", "cake", "biscuit")),
     (("bookshop",), "buy", ("book", "novel", "magazine", "dictionary", "newspaper")),
     (("library",), "borrow", ("book", "novel", "dictionary")),
@@ -106,7 +119,7 @@ ERRANDS: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = (
     (("zoo", "farm"), "photograph", ("animal",)),
     (("zoo", "farm"), "feed", ("animal",)),
     (("post office",), "send", ("letter", "postcard", "gift")),
-    (("museum", "castle"), "admire", ("painting", "mirror", "clock")),
+    (("museum", "castle"), "admire", ("painting", "mirror", "clock", "carpet")),
     (("hospital",), "see", ("family", "patient", "doctor", "nurse")),
     (("cinema",), "see", ("film",)),
     (("swimming pool", "beach"), "swim", ()),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from translate.data import everyday_french as french
-from translate.data.everyday_grammar import INDIRECT, MISHAPS, action, bare, dot, wanted
-from translate.data.everyday_lexicon import Verb
-from translate.data.everyday_tables import ERRANDS
-from translate.data.everyday_writer import EMPTY, PRONOUNS, Nominal, Pair, Writer, pronoun_for, seq
+from translate.data.grammar import french
+from translate.data.grammar.lexicon import Verb
+from translate.data.grammar.patterns import INDIRECT, MISHAPS, PEOPLE, action, bare, dot, wanted
+from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, pronoun_for, seq
+from translate.data.grammar.scripts import ACTIVITY_PLACES, EVERYDAY, WISHES
+from translate.data.grammar.tables import ERRANDS
+from translate.data.grammar.writer import Writer
 
 HELPERS = ("obj", "obj", "obj", "of", "give", "go", "to", "refl", "none")
 
@@ -32,29 +35,39 @@ FEELINGS = (
     Feeling("sick", "malade", "malade", ("stay", "rest", "cough", "complain", "go to bed", "sleep")),
     Feeling("happy", "heureux", "heureuse", ("laugh", "smile", "sing", "dance", "whistle", "thank", "congratulate")),
     Feeling("sad", "triste", "triste", ("cry", "stay", "get bored", "write to", "leave")),
-    Feeling("angry", "furieux", "furieuse", ("shout", "complain", "leave", "break", "refuse", "run away")),
+    Feeling("angry", "furieux", "furieuse", ("shout", "complain", "leave", "break", "refuse", "shout")),
     Feeling("late", "en retard", "en retard", ("hurry", "run", "get dressed", "call", "phone", "take", "forget")),
-    Feeling("nervous", "nerveux", "nerveuse", ("make a mistake", "forget", "lose", "shout", "get lost", "repeat")),
-    Feeling("ready", "prêt", "prête", ("smile", "begin", "come out of", "wait", "call")),
-    Feeling("worried", "inquiet", "inquiète", ("wait", "phone", "call", "look for", "talk to", "write to", "get up")),
+    Feeling("nervous", "nerveux", "nerveuse", ("make a mistake", "forget", "lose", "shout", "cry", "repeat")),
+    Feeling("ready", "prêt", "prête", ("smile", "begin", "wait", "call")),
+    Feeling("worried", "inquiet", "inquiète", ("wait", "phone", "call", "talk to", "write to", "talk to")),
     Feeling("alone", "seul", "seule", ("get bored", "cry", "phone", "call", "cook", "talk to")),
     Feeling("hungry", "faim", "", ("eat", "order", "prepare", "buy", "cook", "eat")),
     Feeling("thirsty", "soif", "", ("drink", "drink", "buy", "order")),
-    Feeling("cold", "froid", "", ("put on", "close", "wear", "cough", "sneeze", "run")),
+    Feeling("cold", "froid", "", ("put on", "close", "wear", "cough", "sneeze", "run", "put on")),
     Feeling("hot", "chaud", "", ("take off", "swim", "drink", "come out of", "rest")),
     Feeling("sleepy", "sommeil", "", ("go to bed", "fall asleep", "rest", "sleep", "stay")),
 )
 BE = {"present": "present", "past": "imperfect", "future": "future"}
 # What one would need in order to do something: a thing said outright or kinds of nouns, and the verbs (any if none).
-MEANS: tuple[tuple[Pair | tuple[str, ...], tuple[str, ...]], ...] = (
-    (Pair("more time", "plus de temps"), ()),
-    (Pair("more courage", "plus de courage"), ()),
-    (Pair("a lot of money", "beaucoup d'argent"), ("buy", "travel", "rent", "order", "build", "offer")),
-    (("vehicle",), ("go", "go back", "travel")),
-    (("hammer", "saw", "ladder", "tool"), ("repair", "build")),
-    (("pen", "pencil", "computer"), ("write", "draw", "write to", "translate")),
-    (("camera",), ("photograph",)),
-    (("oven", "saucepan"), ("prepare", "cook")),
+MEANS: tuple[tuple[Pair | tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
+    (Pair("more time", "plus de temps"), (), ()),
+    (Pair("more courage", "plus de courage"), ("talk to", "answer", "leave", "travel", "call", "sing", "write to"), ()),
+    (
+        Pair("a lot of money", "beaucoup d'argent"),
+        ("buy", "rent"),
+        ("house", "car", "boat", "flat"),
+    ),
+    (Pair("a lot of money", "beaucoup d'argent"), ("offer",), ("gift", "ring", "watch")),
+    (("car", "bicycle", "motorbike"), ("go", "go back"), ()),
+    (("car", "boat", "suitcase"), ("travel",), ()),
+    (("hammer", "saw", "ladder", "tool"), ("repair",), ("door", "roof", "furniture", "wall")),
+    (("pen", "pencil", "computer"), ("write", "write to"), ()),
+    (("computer", "dictionary"), ("translate",), ()),
+    (("pen", "pencil"), ("draw",), ()),
+    (("camera",), ("photograph",), ()),
+    (("oven", "saucepan"), ("prepare", "cook"), ("dish", "soup")),
+    (("dog", "cat"), ("take care of", "feed"), ("dog", "cat")),
+    (("umbrella", "raincoat"), ("go for a walk", "go"), ()),
 )
 
 
@@ -80,23 +93,33 @@ def state(w: Writer, subject: Nominal, tense: str = "present", feeling: Feeling 
 
 def reaction(w: Writer, subject: Nominal, tense: str, feeling: Feeling) -> Pair:
     """Return a clause about what somebody does because of a feeling, the food or drink fitting it."""
-    verb = w.lexicon.verb[w.rng.choice(feeling.verbs)]
+    verbs = [w.lexicon.verb[name] for name in feeling.verbs]
+    verb = w.rng.choice([verb for verb in verbs if not (verb.brief and tense in ("progressive", "present"))])
     if subject.head:
         w.note("subject", subject.head, verb.en)
-    wishes = {"hungry": ("dish", "soup", "salad", "chicken"), "thirsty": ("drink",), "hot": ("drink",)}
-    if feeling.en in wishes and verb.frame == "obj" and verb.en not in ("take off", "put on"):
-        noun = w.of_kinds(*wishes[feeling.en])
-        w.note("object", verb.en, noun.en)
-        return w.clause(subject, verb, verb.fit(tense), w.some(noun).pair)
+    kinds: tuple[str, ...] = ()
+    if verb.frame == "obj":
+        kinds = WISHES.get((feeling.en, verb.en)) or WISHES.get((feeling.en, ""), ())
+    elif verb.frame == "stay":
+        kinds = ("house", "flat", "bedroom", "living room")
+    return w.clause(subject, verb, tense, w.complement(verb, kinds=kinds))
+
+
+def simple(w: Writer, subject: Nominal, tense: str, names: Sequence[str] = EVERYDAY) -> Pair:
+    """Return a short clause of one of some verbs for a given subject and tense."""
+    lasting = tense in ("progressive", "continuous")
+    verb = w.pick([verb for verb in map(w.lexicon.verb.__getitem__, names) if not (lasting and verb.brief)])
+    if subject.head:
+        w.note("subject", subject.head, verb.en)
     return w.clause(subject, verb, verb.fit(tense), w.complement(verb))
 
 
-def simple(w: Writer, subject: Nominal, tense: str, *frames: str) -> Pair:
-    """Return a short clause of a random verb for a given subject and tense."""
-    verb = w.action(w.rng.choice(frames or HELPERS), lasting=tense in ("progressive", "continuous"))
-    if subject.head:
-        w.note("subject", subject.head, verb.en)
-    return w.clause(subject, verb, tense, w.complement(verb))
+def errand(w: Writer) -> tuple[Pair, Pair, Verb]:
+    """Return a place to go to, what one does there (the complement), and its verb."""
+    places, name, kinds = w.pick(ERRANDS)
+    verb, place = w.lexicon.verb[name], w.of_kinds(*places)
+    w.note("object", "go", place.en)
+    return w.place(place, goal=True), w.complement(verb, kinds=kinds) if kinds else EMPTY, verb
 
 
 def anybody(w: Writer) -> Nominal:
@@ -107,7 +130,10 @@ def anybody(w: Writer) -> Nominal:
 def clause_subjects(w: Writer) -> tuple[Nominal, Nominal]:
     """Choose the subjects of two clauses: the same person twice, or two different ones."""
     first = anybody(w)
-    return first, pronoun_for(first) if w.chance(0.6) else w.rng.choice((PRONOUNS[0], PRONOUNS[4], w.people()))
+    if w.chance(0.5):
+        return first, pronoun_for(first)
+    other = w.rng.choice((PRONOUNS[0], PRONOUNS[4])) if first in PRONOUNS or w.chance(0.6) else w.people()
+    return first, other
 
 
 # Commands
@@ -161,7 +187,7 @@ def two_commands(w: Writer) -> Pair:
     """Wash the plate and put it on the table."""
     verb = w.lexicon.verb[w.rng.choice(("wash", "take", "buy", "choose", "find", "look for", "borrow", "hide", "open"))]
     noun = w.object_noun(verb)
-    if noun.kind in ("human", "family", "profession"):
+    if noun.kind in PEOPLE:
         return command(w)
     thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.3))
     second = w.lexicon.verb[w.rng.choice(("show", "give", "bring", "send"))]
@@ -181,11 +207,13 @@ def relative_subject(w: Writer) -> Pair:
     noun = w.of_kinds("human", "profession")
     person = w.noun(noun, "the")
     verb = action(w)
-    tense = verb.fit(w.rng.choice(("present", "progressive", "past", "past")))
+    tense = verb.fit(w.rng.choice(("progressive", "past", "past")))
     w.note("subject", noun.en, verb.en)
     clause = w.clause(Nominal("who", "qui", person.agreement), verb, tense, w.complement(verb))
-    if w.chance(0.5):
-        relation = w.pick([n for n in w.lexicon.of_kinds(("family",)) if n.feminine == noun.feminine])
+    if w.chance(0.5) and noun.en not in ("king", "queen", "prince", "princess", "hero"):
+        young = ("son", "daughter", "nephew", "niece", "brother", "sister", "cousin")
+        kinds = young if noun.en in ("child", "girl", "boy", "pupil") else ("family",)
+        relation = w.pick([n for n in w.lexicon.of_kinds(kinds) if n.feminine == noun.feminine])
         owned = w.noun(relation, w.rng.choice(("my", "your", "our")))
         end = Pair(f"is {owned.en}", f"est {owned.fr}")
     else:
@@ -202,11 +230,11 @@ def relative_object(w: Writer) -> Pair:
     verb = w.action("obj")
     noun = w.object_noun(verb)
     adjective = w.adjective(noun, attributive=False)
-    if adjective is None or noun.kind in ("human", "family", "profession"):
+    if adjective is None or noun.kind in PEOPLE:
         return relative_subject(w)
     w.note("adjective", adjective.en, noun.en)
     thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.35))
-    tense = verb.fit(w.rng.choice(("past", "past", "progressive", "present")))
+    tense = verb.fit(w.rng.choice(("past", "past", "progressive")))
     subject = w.subject(verb, pronouns=0.45)
     clause = w.clause(subject, verb, tense, agreement=thing.agreement)
     end = be(w, Nominal("", "", thing.agreement), "past" if tense == "past" and w.chance(0.5) else "present")
@@ -216,15 +244,14 @@ def relative_object(w: Writer) -> Pair:
 
 def relative_place(w: Writer) -> Pair:
     """The village where my uncle lives is quiet."""
-    noun = w.of_kinds("public", "home", "room")
+    name = w.rng.choice(("live", "live", "work", "work", "eat", "sleep", "wait", "study", "rest"))
+    verb, noun = w.lexicon.verb[name], w.of_kinds(*ACTIVITY_PLACES[name])
     adjective = w.adjective(noun, attributive=False)
     if adjective is None:
         return relative_subject(w)
     w.note("adjective", adjective.en, noun.en)
     place = w.noun(noun, "the")
-    verbs = ("live", "live", "work") if noun.kind == "home" else ("work", "eat", "sleep", "wait", "study", "rest")
-    verb = w.lexicon.verb[w.rng.choice(verbs)]
-    clause = w.clause(w.subject(verb, pronouns=0.4), verb, "present")
+    clause = w.clause(w.rng.choice(PRONOUNS) if w.chance(0.4) else w.people(), verb, "present")
     end = Pair(f"is {adjective.en}", f"est {w.adjective_form(adjective, place.agreement)}")
     return dot(seq(place.pair, Pair(f"where {clause.en}", f"où {clause.fr}"), end))
 
@@ -236,7 +263,7 @@ def this_is_relative(w: Writer) -> Pair:
     if noun.kind == "family":
         return relative_subject(w)
     thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.3))
-    tense = w.rng.choice(("past", "going", "future"))
+    tense = verb.fit(w.rng.choice(("past", "going", "future")))
     clause = w.clause(w.subject(verb, pronouns=0.5), verb, tense, agreement=thing.agreement)
     relative = "who" if noun.kind in ("human", "profession") else "that"
     lead = Pair("these are", "ce sont") if thing.slot == 5 else Pair("this is", "ce est")
@@ -245,155 +272,6 @@ def this_is_relative(w: Writer) -> Pair:
 
 
 # Two clauses
-
-
-def because(w: Writer) -> Pair:
-    """Sophie is going to bed because she is sleepy."""
-    first, feeling = anybody(w), w.pick(FEELINGS)
-    tense = w.rng.choice(("past", "past", "progressive", "present"))
-    reason = state(w, pronoun_for(first), "past" if tense == "past" else "present", feeling)
-    return dot(seq(reaction(w, first, tense, feeling), Pair("because", "parce que"), reason))
-
-
-def when_future(w: Writer) -> Pair:
-    """When the guests arrive, we will open the bottle."""
-    first, second = clause_subjects(w)
-    verb = w.action("go", "stay", "refl", "exit")
-    if first.head:
-        w.note("subject", first.head, verb.en)
-    tail = w.complement(verb)
-    en = w.clause(first, verb, "present", tail).en
-    fr = w.clause(first, verb, "future", tail).fr
-    return dot(seq(Pair(f"when {en},", f"quand {fr},"), simple(w, second, "future")))
-
-
-def when_past(w: Writer) -> Pair:
-    """I was reading when my brother came back from the station."""
-    first, second = anybody(w), w.people()
-    return dot(
-        seq(simple(w, first, "continuous"), Pair("when", "quand"), simple(w, second, "past", "exit", "go", "enter"))
-    )
-
-
-def if_real(w: Writer) -> Pair:
-    """If you are hungry, you will eat a sandwich."""
-    first, second = clause_subjects(w)
-    if w.chance(0.6):
-        feeling = w.pick(FEELINGS)
-        start, end = state(w, first, feeling=feeling), reaction(w, pronoun_for(first), "future", feeling)
-    else:
-        start, end = simple(w, first, "present", "go", "stay", "exit", "enter"), simple(w, second, "future")
-    return dot(seq(Pair(f"if {start.en},", f"si {start.fr},"), end))
-
-
-def if_unreal(w: Writer) -> Pair:
-    """If she had a car, she would go to the beach."""
-    owner = anybody(w)
-    means, verbs = w.rng.choice(MEANS)
-    had = means if isinstance(means, Pair) else w.noun(w.of_kinds(*means), "a").pair
-    verb = w.lexicon.verb[w.rng.choice(verbs)] if verbs else wanted(w, *HELPERS)
-    avoir = w.lexicon.french.finite("avoir", "imperfect", owner.slot)
-    start = Pair(f"if {owner.en} had {had.en},", f"si {owner.fr} {avoir} {had.fr},")
-    return dot(seq(start, w.clause(pronoun_for(owner), verb, "conditional", w.complement(verb))))
-
-
-def while_clause(w: Writer) -> Pair:
-    """While the baby is sleeping, his mother is reading."""
-    first, second = anybody(w), w.people()
-    tense = w.rng.choice(("progressive", "continuous"))
-    start = simple(w, second, tense)
-    return dot(seq(Pair(f"while {start.en},", f"pendant que {start.fr},"), simple(w, first, tense)))
-
-
-def but(w: Writer) -> Pair:
-    """Thomas likes tea, but he prefers coffee."""
-    verb = w.lexicon.verb["like"]
-    subject = w.people()
-    w.note("subject", subject.head, "like")
-    liked = w.clause(subject, verb, "present", w.complement(verb))
-    second = w.lexicon.verb[w.rng.choice(("prefer", "hate", "love"))]
-    noun = w.object_noun(second)
-    other = w.noun(noun, "generic", plural=not noun.mass)
-    clause = w.clause(pronoun_for(subject), second, "present", other.pair)
-    return dot(Pair(f"{liked.en}, but {clause.en}", f"{liked.fr}, mais {clause.fr}"))
-
-
-def two_clauses(w: Writer) -> Pair:
-    """Marie is cooking and Paul is reading the newspaper."""
-    tense = w.rng.choice(("progressive", "past", "past", "future", "continuous", "present"))
-    first, second = w.people(), anybody(w)
-    link = w.rng.choice((Pair(" and", " et"), Pair(", but", ", mais")))
-    start, end = simple(w, first, tense), simple(w, second, tense)
-    return dot(seq(Pair(start.en + link.en, start.fr + link.fr), end))
-
-
-def in_order_to(w: Writer) -> Pair:
-    """Alice is going to the market in order to buy some pears."""
-    places, verb_name, kinds = w.pick(ERRANDS)
-    going, verb = w.lexicon.verb[w.rng.choice(("go", "go", "go back"))], w.lexicon.verb[verb_name]
-    subject, tense = w.subject(going), w.rng.choice(("progressive", "past", "future", "present"))
-    place = w.of_kinds(*places)
-    w.note("object", going.en, place.en)
-    goal = Pair(f"in order to {verb.en}", f"pour {bare(verb, subject.slot)}")
-    end = EMPTY
-    if kinds:
-        noun = w.of_kinds(*kinds)
-        w.note("object", verb.en, noun.en)
-        end = w.some(noun).pair
-    return dot(seq(w.clause(subject, going, tense, w.place(place, goal=True)), goal, end))
-
-
-def before_doing(w: Writer) -> Pair:
-    """Before going to bed, Paul reads a book."""
-    verb = action(w)
-    subject, tense = anybody(w), w.rng.choice(("present", "past", "future"))
-    lead = seq(
-        Pair(f"before {w.lexicon.english.ing(verb.en)}", f"avant de {bare(verb, subject.slot)}"), w.complement(verb)
-    )
-    return dot(seq(Pair(f"{lead.en},", f"{lead.fr},"), simple(w, subject, tense)))
-
-
-def after_doing(w: Writer) -> Pair:
-    """After eating the soup, Louise washed the plates."""
-    verb = action(w)
-    subject, tense = anybody(w), w.rng.choice(("past", "future"))
-    reflexive, infinitive, extra = french.split_verb(verb.fr)
-    with_etre = reflexive or infinitive in french.ETRE_VERBS
-    participle = w.lexicon.french.participle(infinitive, subject.agreement if with_etre else None)
-    auxiliary = french.infinitive_phrase(
-        ("se " if reflexive else "") + ("être" if with_etre else "avoir"), subject.slot
-    )
-    lead = Pair(f"after {w.lexicon.english.ing(verb.en)}", " ".join(("après", auxiliary, participle, *extra)))
-    lead = seq(lead, w.complement(verb))
-    return dot(seq(Pair(f"{lead.en},", f"{lead.fr},"), simple(w, subject, tense)))
-
-
-def without_doing(w: Writer) -> Pair:
-    """He left the house without taking the umbrella."""
-    subject, verb = anybody(w), wanted(w, "obj", "to", "none")
-    first = simple(w, subject, w.rng.choice(("past", "future")), "go", "exit", "obj")
-    infinitive = Pair(f"without {w.lexicon.english.ing(verb.en)}", f"sans {bare(verb, subject.slot)}")
-    return dot(seq(first, infinitive, w.complement(verb, negated=True)))
-
-
-def reported(w: Writer) -> Pair:
-    """My father says that the train is late."""
-    en, fr, tenses = w.rng.choice(
-        (
-            ("say", "dire", ("present", "past", "future", "progressive")),
-            ("think", "penser", ("present", "future", "progressive")),
-            ("know", "savoir", ("present", "past", "future")),
-            ("hope", "espérer", ("future",)),
-            ("believe", "croire", ("present", "past", "future")),
-        )
-    )
-    speaker = anybody(w)
-    head = Pair(
-        w.lexicon.english.statement(en, "present", speaker.slot), w.lexicon.french.finite(fr, "present", speaker.slot)
-    )
-    tense = w.rng.choice(tenses)
-    second = pronoun_for(speaker) if w.chance(0.3) else anybody(w)
-    return dot(seq(speaker.pair, head, Pair("that", "que"), simple(w, second, tense)))
 
 
 def wish(w: Writer) -> Pair:
@@ -424,6 +302,8 @@ def already(w: Writer) -> Pair:
 def busy(w: Writer) -> Pair:
     """The children are in the middle of eating the cake."""
     verb = w.action("obj", "none", "of", "refl", lasting=True)
+    if verb.en in ("hold", "wear", "keep", "get bored", "carry", "protect", "follow", "run away", "get angry", "see"):
+        return busy(w)
     subject = w.subject(verb)
     en, fr = be(w, subject, w.rng.choice(("present", "past")))
     phrase = Pair(

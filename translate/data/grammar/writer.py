@@ -1,120 +1,33 @@
-"""The phrase builders of the everyday corpus: they put noun phrases and clauses together in both languages."""
+"""The writer of the everyday corpus: it chooses words and puts noun phrases and clauses together in both languages."""
 
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
-from translate.data import everyday_english as english
-from translate.data import everyday_french as french
-from translate.data.everyday_french import Agreement, Predicate
-from translate.data.everyday_lexicon import Adjective, Lexicon, Noun, Verb
+from translate.data.grammar import english, french
+from translate.data.grammar.french import Agreement, Predicate
+from translate.data.grammar.lexicon import ATTRIBUTIVE_ONLY, PREDICATE_ONLY, Adjective, Lexicon, Noun, Verb
+from translate.data.grammar.phrases import (
+    ACTION_TENSES,
+    EMPTY,
+    FRENCH_TENSES,
+    NEGATIONS,
+    OWNERS,
+    PRONOUNS,
+    STATE_TENSES,
+    Nominal,
+    Pair,
+    english_determiner,
+    french_determiner,
+    seq,
+)
+from translate.data.grammar.scripts import CLASHES, DEFINITE, INFANT_VERBS, OWNABLE, WORN
 
 Item = TypeVar("Item")
-
-# The convention for tenses: each English tense has one French tense.
-FRENCH_TENSES = {
-    "present": "present",
-    "progressive": "present",
-    "past": "perfect",
-    "perfect": "perfect",
-    "continuous": "imperfect",
-    "used": "imperfect",
-    "future": "future",
-    "going": "near",
-    "conditional": "conditional",
-}
-ACTION_TENSES = ("present", "progressive", "past", "past", "continuous", "used", "future", "future", "going")
-STATE_TENSES = ("present", "present", "future", "used")
-NEGATIONS = {"": "", "not": "pas", "never": "jamais", "no longer": "plus"}
-OWNERS = (("my", 0), ("your", 4), ("his", 2), ("her", 2), ("our", 3), ("their", 5))
-
-
-class Pair(NamedTuple):
-    """The same words in English and in French."""
-
-    en: str
-    fr: str
-
-
-EMPTY = Pair("", "")
-THIRD = Agreement()
-
-
-def seq(*pairs: Pair) -> Pair:
-    """Join pairs with spaces, leaving out the empty ones.
-
-    >>> seq(Pair("now", "maintenant"), EMPTY, Pair("here", "ici"))
-    Pair(en='now here', fr='maintenant ici')
-    """
-    return Pair(" ".join(p.en for p in pairs if p.en), " ".join(p.fr for p in pairs if p.fr))
-
-
-@dataclass(frozen=True)
-class Nominal:
-    """A noun phrase or pronoun: its two texts, what agrees with it, and its English head word."""
-
-    en: str
-    fr: str
-    agreement: Agreement = THIRD
-    head: str = ""
-
-    @property
-    def slot(self) -> int:
-        """The person slot, which both languages share."""
-        return self.agreement.slot
-
-    @property
-    def pair(self) -> Pair:
-        """The two texts."""
-        return Pair(self.en, self.fr)
-
-    @property
-    def en_pronoun(self) -> str:
-        """The English object pronoun for a thing."""
-        return "them" if self.agreement.plural else "it"
-
-    @property
-    def clitic(self) -> str:
-        """The French direct object clitic for a thing."""
-        return "les" if self.agreement.plural else "la" if self.agreement.feminine else "le"
-
-
-PRONOUNS = (
-    Nominal("I", "je", Agreement(0)),
-    Nominal("you", "vous", Agreement(4)),
-    Nominal("he", "il", Agreement(2)),
-    Nominal("she", "elle", Agreement(2, feminine=True)),
-    Nominal("we", "nous", Agreement(3)),
-    Nominal("they", "ils", Agreement(5)),
-)
-HE, SHE, THEY = PRONOUNS[2], PRONOUNS[3], PRONOUNS[5]
-
-
-def pronoun_for(nominal: Nominal) -> Nominal:
-    """Return the subject pronoun which stands for a person ("they" is "elles" only after women)."""
-    if nominal.agreement == Agreement(5, feminine=True):
-        return Nominal("they", "elles", nominal.agreement)
-    if nominal.slot != 2:
-        return PRONOUNS[{0: 0, 3: 4, 4: 1, 5: 5}[nominal.slot]]
-    return SHE if nominal.agreement.feminine else HE
-
-
-def finish(pair: Pair) -> Pair:
-    """Elide the French and begin the sentences of both sides with capitals.
-
-    >>> finish(Pair("he is here. he eats.", "il est là. il aime le eau."))
-    Pair(en='He is here. He eats.', fr="Il est là. Il aime l'eau.")
-    """
-    return Pair(_capitalise(pair.en), _capitalise(french.surface(pair.fr)))
-
-
-def _capitalise(text: str) -> str:
-    return re.sub(r"(^|[.?!] )(\w)", lambda match: match[1] + match[2].upper(), text)
 
 
 class Writer:
@@ -127,10 +40,11 @@ class Writer:
         self.noted: list[tuple[str, str, str]] = []
         self._uses: Counter[object] = Counter()
         self._picked: list[object] = []
+        self._verb = ""
 
     def start(self) -> None:
         """Begin a new sentence."""
-        self.noted, self._picked = [], []
+        self.noted, self._picked, self._verb = [], [], ""
 
     def accept(self, en: str) -> None:
         """Count the words of the sentence just written as used, those that are really in it."""
@@ -175,8 +89,8 @@ class Writer:
         fr = " ".join(words)
         preposed = bool(adjective and adjective.before)
         return Nominal(
-            _english_determiner(det, en, plural),
-            _french_determiner(det, fr, agreement, noun.mass, preposed),
+            english_determiner(det, en, plural),
+            french_determiner(det, fr, agreement, noun.mass, preposed),
             agreement,
             noun.en,
         )
@@ -191,12 +105,19 @@ class Writer:
     def adjective(self, noun: Noun, attributive: bool = True) -> Adjective | None:
         """Choose an adjective which suits a noun, if there is one."""
         found = self.lexicon.adjectives_of[noun.en]
-        if attributive:
-            found = tuple(a for a in found if a.en not in ("ready", "open", "closed"))
+        wrong = (PREDICATE_ONLY if attributive else ATTRIBUTIVE_ONLY) | CLASHES.get(self._verb, frozenset())
+        found = tuple(adjective for adjective in found if adjective.en not in wrong)
         return self.pick(found) if found else None
 
-    def some(self, noun: Noun, negated: bool = False, adjectives: float = 0.3) -> Nominal:
-        """Build a noun phrase with a random determiner, number and perhaps adjective, as an object would have."""
+    def some(self, noun: Noun, negated: bool = False, adjectives: float = 0.3, *, known: bool = False) -> Nominal:
+        """Build a noun phrase with a random determiner, number and perhaps adjective, as an object would have.
+
+        Args:
+            noun: The noun.
+            negated: Whether the verb is negated ("any" takes the place of "a" and "some").
+            adjectives: How often it has an adjective.
+            known: Whether it is one known thing ("the lamp", "my lamp").
+        """
         if noun.kind == "family":
             return self.noun(noun, self.rng.choice(OWNERS)[0])
         if noun.mass:
@@ -205,9 +126,14 @@ class Writer:
         elif noun.kind in ("human", "profession"):
             det, plural = self.rng.choice((("the", False), ("the", True), ("this", False), ("the", False)))
         else:
-            choices = [("the", False)] * 6 + [("the", True), ("this", False), ("this", True), ("owner", False)]
-            choices += [("any", True)] * 3 if negated else [("a", False)] * 5 + [("some", True)] * 2
+            owned = noun.kind in OWNABLE or noun.en in ("house", "flat", "school", "office")
+            choices = [("the", False)] * 6 + [("this", False), ("owner" if owned else "the", False)]
+            if not (known or noun.kind == "room"):
+                choices += [("the", True), ("this", True)]
+                choices += [("any", True)] * 3 if negated else [("a", False)] * 5 + [("some", True)] * 2
             det, plural = self.rng.choice(choices)
+            if noun.kind == "footwear" and not plural and self.chance(0.9):
+                det, plural = {"a": "some"}.get(det, det), True
         if det == "owner":
             det = self.rng.choice(OWNERS)[0]
         adjective = self.adjective(noun) if self.chance(adjectives) else None
@@ -245,13 +171,15 @@ class Writer:
         return self.noun(noun, "the", plural=self.chance(0.3))
 
     def subject(self, verb: Verb, pronouns: float = 0.35) -> Nominal:
-        """Build a subject for a verb: a pronoun, a person or, where the verb allows it, an animal."""
+        """Build a subject for a verb: a pronoun, a person or, where the verb allows it, an animal or a baby."""
         if self.chance(pronouns):
             return self.rng.choice(PRONOUNS)
         if verb.animal and self.chance(0.35):
             noun = self.of_kinds("animal")
             adjective = self.adjective(noun) if self.chance(0.2) else None
             subject = self.noun(noun, "the", plural=self.chance(0.25), adjective=adjective)
+        elif verb.en in INFANT_VERBS and self.chance(0.2):
+            subject = self.noun(self.of_kinds("infant"), self.rng.choice(("the", "my", "your", "their", "our")))
         else:
             subject = self.people()
         self.note("subject", subject.head, verb.en)
@@ -269,21 +197,36 @@ class Writer:
 
     def tense(self, verb: Verb) -> str:
         """Choose a tense that a verb can take."""
+        if verb.frame == "like":
+            return self.rng.choice(("present", "present", "used"))
         return verb.fit(self.rng.choice(STATE_TENSES if verb.state else ACTION_TENSES))
 
     def object_noun(self, verb: Verb) -> Noun:
         """Choose a noun that can be the object of a verb."""
-        noun = self.of_kinds(*verb.objects)
+        return self.noted_object(verb, self.of_kinds(*verb.objects))
+
+    def noted_object(self, verb: Verb, noun: Noun) -> Noun:
+        """Return a noun after noting that a verb has it as its object."""
         self.note("object", verb.en, noun.en)
+        self._verb = verb.en
         return noun
 
-    def object(self, verb: Verb, negated: bool = False) -> Nominal:
-        """Build an object for a verb."""
-        return self.some(self.object_noun(verb), negated)
+    def object(self, verb: Verb, negated: bool = False, kinds: Sequence[str] = ()) -> Nominal:
+        """Build an object for a verb, of some kinds or of all that the verb takes."""
+        noun = self.noted_object(verb, self.of_kinds(*(kinds or verb.objects)))
+        if verb.en in ("count", "pick") and not noun.mass:
+            thing = self.noun(noun, self.rng.choice(("the", "the", "these")).replace("these", "this"), plural=True)
+        else:
+            one = verb.en in WORN and noun.kind != "footwear"
+            thing = self.some(noun, negated and not one, known=verb.en in DEFINITE or one)
+        self._verb = ""
+        return thing
 
-    def complement(self, verb: Verb, negated: bool = False) -> Pair:
-        """Build everything that follows a verb of any construction."""
+    def complement(self, verb: Verb, negated: bool = False, kinds: Sequence[str] = ()) -> Pair:
+        """Build everything that follows a verb of any construction, its object of some kinds if they are given."""
         frame = verb.frame
+        if kinds:
+            verb = replace(verb, objects=tuple(kinds))
         if frame in ("none", "refl"):
             return EMPTY
         if frame == "like":
@@ -327,7 +270,7 @@ class Writer:
 
     def time(self, tense: str) -> Pair:
         """Choose a time expression which goes with an English tense."""
-        times = [time for time in self.lexicon.times if tense in time.tenses]
+        times = self.lexicon.times_of(tense)
         if not times:
             return EMPTY
         time = self.pick(times)
@@ -384,23 +327,3 @@ class Writer:
             en, tail = english.with_pronoun(en, tail.en), Pair("", tail.fr)
         fr = self.group(subject, verb, tense, clitics, agreement).statement(NEGATIONS[negation], adverb.fr)
         return seq(subject.pair, Pair(en, fr), tail)
-
-
-def _english_determiner(det: str, phrase: str, plural: bool) -> str:
-    if det in ("", "generic"):
-        return phrase
-    if det == "a":
-        return english.article(phrase)
-    return f"{'these' if det == 'this' and plural else det} {phrase}"
-
-
-def _french_determiner(det: str, phrase: str, agreement: Agreement, mass: bool, preposed: bool) -> str:
-    if det == "":
-        return phrase
-    if det == "any" or (det == "some" and agreement.plural and preposed):
-        return f"de {phrase}"
-    if det == "some" and mass:
-        return f"{french.partitive(agreement, phrase)} {phrase}"
-    owner = dict(OWNERS).get(det)
-    kind = {"generic": "the", "some": "a"}.get(det, det) if owner is None else f"possessive{owner}"
-    return f"{french.determiner(kind, agreement, phrase)} {phrase}"

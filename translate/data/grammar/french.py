@@ -229,6 +229,13 @@ class Conjugator:
             return form
         return agree(form, form.replace("û", "u") + "e", agreement)
 
+    def gerund(self, verb: str) -> str:
+        """Return the gerund of a verb that is not reflexive ("en mangeant", "en jouant")."""
+        infinitive, _, rest = verb.partition(" ")
+        special = {"être": "étant", "avoir": "ayant", "savoir": "sachant"}
+        form = special.get(infinitive) or self.present(infinitive)[3].removesuffix("ons") + "ant"
+        return f"en {form} {rest}".strip()
+
     def finite(self, verb: str, tense: str, slot: int) -> str:
         """Return one simple form, such as ``finite("avoir", "present", 0)``."""
         forms = {"present": self.present, "imperfect": self.imperfect}

@@ -5,14 +5,15 @@ Each pattern is a function from a :class:`Writer` to one sentence in both langua
 
 from __future__ import annotations
 
-from translate.data import everyday_english as english
-from translate.data import everyday_french as french
-from translate.data.everyday_french import Agreement
-from translate.data.everyday_lexicon import Noun, Verb
-from translate.data.everyday_writer import EMPTY, NEGATIONS, Nominal, Pair, Writer, pronoun_for, seq
+from translate.data.grammar import french
+from translate.data.grammar.french import Agreement
+from translate.data.grammar.lexicon import Noun, Verb
+from translate.data.grammar.phrases import NEGATIONS, Nominal, Pair, seq
+from translate.data.grammar.scripts import ACTIVITY_PLACES, LEISURE, WORN
+from translate.data.grammar.writer import Writer
 
 ALL = ("obj", "obj", "obj", "obj", "of", "like", "none", "refl", "go", "enter", "exit", "stay", "to", "give")
-PEOPLE = frozenset({"person", "human", "family", "profession"})
+PEOPLE = frozenset({"person", "human", "family", "profession", "infant"})
 # What nobody wants to do, nor tells another to do.
 UNWANTED = (
     "forget",
@@ -30,6 +31,7 @@ UNWANTED = (
     "cough",
     "get bored",
     "get lost",
+    "fall asleep",
     "make a mistake",
     "get angry",
     "cry",
@@ -85,11 +87,13 @@ MODALS: tuple[tuple[str, str, str], ...] = (
     ("have to", "devoir", ""),
     ("hope to", "espérer", ""),
     ("try to", "essayer", "de"),
-    ("decide to", "décider", "de"),
     ("refuse to", "refuser", "de"),
     ("prefer to", "préférer", ""),
-    ("like to", "aimer", ""),
 )
+# Modals of habit, for what one enjoys; those whose negation says what it seems to; and the English tense of others.
+LEISURE_MODALS: tuple[tuple[str, str, str], ...] = (("like to", "aimer", ""),)
+NEGATED_MODALS = frozenset({"can", "must", "want to", "like to", "know how to"})
+MODAL_TENSES = {"try to": "progressive", "learn to": "progressive", "start to": "progressive"}
 SKILL_MODALS: tuple[tuple[str, str, str], ...] = (
     ("know how to", "savoir", ""),
     ("learn to", "apprendre", "à"),
@@ -125,8 +129,15 @@ def bare(verb: Verb, slot: int, clitics: tuple[str, ...] = ()) -> str:
 def statement(w: Writer) -> Pair:
     """Marie is eating an apple."""
     verb = w.verb(w.rng.choice(ALL))
-    tense = w.tense(verb)
-    return dot(w.timed(w.clause(w.subject(verb), verb, tense, w.complement(verb)), tense, 0.0 if verb.state else 0.5))
+    tense, timed = w.tense(verb), not verb.state and w.chance(0.5)
+    if not timed and not verb.state:
+        tense = current(verb, tense)
+    return dot(w.timed(w.clause(w.subject(verb), verb, tense, w.complement(verb)), tense, float(timed)))
+
+
+def current(verb: Verb, tense: str) -> str:
+    """Return "progressive" for the present of what is going on now rather than a habit."""
+    return verb.fit("progressive" if tense == "present" and verb.frame in ("obj", "of", "give", "to") else tense)
 
 
 def lasting_state(w: Writer) -> Pair:
@@ -147,16 +158,25 @@ def negative(w: Writer) -> Pair:
         )
     )
     tense = "present" if verb.state else verb.fit(w.rng.choice(tenses))
+    if verb.state:
+        negation = "not" if verb.en == "prefer" or negation == "never" else negation
+    elif negation == "never":
+        tense = w.rng.choice(("future", "perfect")) if verb.once and not verb.mishap else "perfect"
+    if verb.en == "prefer":
+        return lasting_state(w)
     clause = w.clause(w.subject(verb), verb, tense, w.complement(verb, negated=True), negation=negation)
     if tense == "past" and w.chance(0.3):
         return dot(seq(clause, Pair("yesterday", "hier")))
-    return dot(w.timed(clause, tense, 0.4 if tense in ("future", "going", "progressive") else 0.0))
+    timed = negation == "not" and tense in ("future", "going", "progressive")
+    return dot(w.timed(clause, tense, 0.4 if timed else 0.0))
 
 
 def with_adverb(w: Writer) -> Pair:
     """The doctor often works at night."""
     verb = action(w)
-    tense = w.rng.choice(("present", "past")) if verb.frame == "obj" else "present"
+    if verb.once and not verb.mishap:
+        return statement(w)
+    tense = "present"
     adverb = w.rng.choice(ADVERBS)
     return dot(w.clause(w.subject(verb), verb, tense, w.complement(verb), adverb=adverb))
 
@@ -173,16 +193,16 @@ def only(w: Writer) -> Pair:
 
 def since(w: Writer) -> Pair:
     """Alice has been working at the bank for three years."""
-    names, units = w.rng.choice((
-        (("wait", "sleep", "cry", "rest", "laugh", "shout"), (("minute", "minute"), ("hour", "heure"))),
-        (("work", "study", "live"), (("day", "jour"), ("week", "semaine"), ("year", "an"))),
+    names, units, most = w.rng.choice((
+        (("wait", "sleep", "cry", "rest", "laugh", "shout", "study"), (("minute", "minute"),), 59),
+        (("wait", "sleep", "rest", "study", "work"), (("hour", "heure"),), 9),
+        (("work", "study", "live"), (("day", "jour"), ("week", "semaine"), ("year", "an"), ("year", "an")), 20),
     ))  # fmt: skip
-    verb, subject, number = w.lexicon.verb[w.rng.choice(names)], w.people(), w.rng.randint(2, 20)
+    verb, number = w.lexicon.verb[w.rng.choice(names)], w.rng.randint(2, most)
+    subject, unit = w.people(), w.rng.choice(units)
     w.note("subject", subject.head, verb.en)
-    unit = w.rng.choice(units)
     count = w.number(Noun("", unit[0], unit[1], f"{unit[0]}s", f"{unit[1]}s", unit[1].endswith("e")), number)
-    noun = w.of_kinds("house", "village", "town", "flat") if verb.en == "live" else w.of_kinds("public", "room")
-    place = w.place(noun)
+    place = w.place(w.of_kinds(*ACTIVITY_PLACES[verb.en]))
     have = "has" if subject.slot == 2 else "have"
     en = f"{subject.en} {have} been {w.lexicon.english.ing(verb.en)} {place.en} for {count.en}"
     fr = f"{subject.fr} {w.group(subject, verb, 'present').statement()} {place.fr} depuis {count.fr}"
@@ -192,7 +212,7 @@ def since(w: Writer) -> Pair:
 def nobody(w: Writer) -> Pair:
     """Nobody has read this book."""
     verb = w.action("obj", "obj", "give", "to", "none", "go")
-    tense = w.rng.choice(("present", "past", "future", "perfect"))
+    tense = verb.fit(w.rng.choice(("progressive", "past", "future", "perfect")))
     he = Nominal("nobody", "personne")
     en = w.lexicon.english.statement(verb.en, tense, 2)
     fr = w.group(he, verb, tense).statement(ne=True)
@@ -202,21 +222,22 @@ def nobody(w: Writer) -> Pair:
 def nothing(w: Writer) -> Pair:
     """Paul bought nothing at the market."""
     verb = w.lexicon.verb[w.rng.choice(("eat", "drink", "buy", "sell", "see", "hear", "find", "break", "forget"))]
-    subject, tense = w.subject(verb), w.rng.choice(("present", "past", "future"))
+    subject, tense = w.subject(verb), verb.fit(w.rng.choice(("progressive", "past", "future")))
     en = w.lexicon.english.statement(verb.en, tense, subject.slot)
     clause = Pair(f"{subject.en} {en} nothing", f"{subject.fr} {w.group(subject, verb, tense).statement('rien')}")
-    return dot(w.timed(seq(clause, w.place(w.of_kinds("public", "room"))), tense, 0.4))
+    return dot(w.timed(seq(clause, w.place(w.of_kinds(*ACTIVITY_PLACES[verb.en]))), tense, 0.4))
 
 
 def passive(w: Writer) -> Pair:
     """The door was opened by the pupil."""
     verb = w.pick([verb for verb in w.lexicon.of_frame("obj") if not verb.state and " " not in verb.en])
     noun = w.object_noun(verb)
-    if noun.mass or noun.kind == "family":
-        return statement(w)
+    if noun.mass or noun.kind == "family" or verb.en in WORN or verb.en in ("count", "watch"):
+        return passive(w)
     thing, agent = w.noun(noun, w.rng.choice(("the", "this")), plural=w.chance(0.3)), w.people()
     w.note("subject", agent.head, verb.en)
-    tense, be_fr = w.rng.choice((("past", "perfect"), ("future", "future")))
+    tense, be_fr = w.rng.choice((("past", "perfect"), ("past" if verb.mishap else "future", "future")))
+    be_fr = "perfect" if tense == "past" else be_fr
     be = {"past": "were" if thing.slot == 5 else "was", "future": "will be"}[tense]
     etre = french.predicate(w.lexicon.french, "être", be_fr, thing.agreement).statement()
     participle = w.lexicon.french.participle(verb.fr, thing.agreement)
@@ -227,154 +248,22 @@ def passive(w: Writer) -> Pair:
 # Object clitics
 
 
-def it_clitic(w: Writer) -> Pair:
-    """Where is the key? Paul lost it yesterday."""
-    verb = w.action("obj")
-    noun = w.object_noun(verb)
-    if noun.kind in ("family", "human", "profession"):
-        return person_clitic(w)
-    thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.3))
-    tense = verb.fit(w.rng.choice(("past", "past", "future", "going", "used")))
-    negation = "not" if tense == "past" and w.chance(0.3) else ""
-    clause = w.clause(
-        w.subject(verb),
-        verb,
-        tense,
-        Pair(thing.en_pronoun, ""),
-        clitics=(thing.clitic,),
-        agreement=thing.agreement,
-        negation=negation,
-    )
-    are, sont = ("are", "sont") if thing.slot == 5 else ("is", "est")
-    lead = (
-        dot(thing.pair, "?")
-        if noun.kind in ABSTRACT
-        else w.rng.choice(
-            (
-                dot(Pair(f"where {are} {thing.en}", f"où {sont} {thing.fr}"), "?"),
-                dot(Pair(f"here {are} {thing.en}", f"voici {thing.fr}")),
-                dot(thing.pair, "?"),
-            )
-        )
-    )
-    return seq(lead, dot(seq(clause, w.time(tense) if negation == "" and w.chance(0.4) else EMPTY)))
-
-
-def person_clitic(w: Writer) -> Pair:
-    """My sister met them last week."""
-    verb = w.lexicon.verb[
-        w.rng.choice(
-            (
-                "see",
-                "help",
-                "invite",
-                "thank",
-                "wait for",
-                "follow",
-                "call",
-                "greet",
-                "hear",
-                "congratulate",
-                "know",
-                "recognise",
-                "listen to",
-                "look for",
-            )
-        )
-    ]
-    subject = w.subject(verb)
-    en, clitic, agreement = w.rng.choice([d for d in DIRECT if d[2].slot != subject.slot or subject.slot in (2, 5)])
-    if {subject.slot, agreement.slot} == {0, 3}:
-        return it_clitic(w)
-    tense = "present" if verb.state else w.rng.choice(("present", "past", "past", "future", "used"))
-    negation = "not" if tense in ("present", "past", "future") and w.chance(0.3) else ""
-    clause = w.clause(subject, verb, tense, Pair(en, ""), clitics=(clitic,), agreement=agreement, negation=negation)
-    return dot(w.timed(clause, tense, 0.0 if verb.state else 0.5))
-
-
-def receiver_clitic(w: Writer) -> Pair:
-    """Julie lent us her car."""
-    verb = w.verb("give", "give", "to")
-    subject = w.subject(verb)
-    en, clitic, slot = w.rng.choice([d for d in INDIRECT if d[2] != subject.slot or subject.slot in (2, 5)])
-    if {subject.slot, slot} == {0, 3}:
-        en, clitic, slot = INDIRECT[1]
-    tense = w.rng.choice(("present", "past", "past", "future", "going"))
-    if verb.frame == "to":
-        tail = Pair(en, "")
-    else:
-        thing = w.object(verb)
-        tail = Pair(f"{thing.en} to {en}", thing.fr)
-    return dot(w.timed(w.clause(subject, verb, tense, tail, clitics=(clitic,)), tense, 0.4))
-
-
-def double_clitic(w: Writer) -> Pair:
-    """Paul has the key. He will give it to her."""
-    verb = w.verb("give")
-    noun, owner = w.object_noun(verb), w.people()
-    if noun.kind in ABSTRACT:
-        return it_clitic(w)
-    thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.3))
-    he = pronoun_for(owner)
-    en, clitic, slot = w.rng.choice(INDIRECT)
-    clitics = (thing.clitic, clitic) if slot in (2, 5) else (clitic, thing.clitic)
-    tense = w.rng.choice(("past", "future", "going", "future"))
-    have = Pair("has" if owner.slot == 2 else "have", "a" if owner.slot == 2 else "ont")
-    clause = w.clause(
-        he, verb, tense, Pair(f"{thing.en_pronoun} to {en}", ""), clitics=clitics, agreement=thing.agreement
-    )
-    if tense == "past":
-        have = Pair("had", "avait" if owner.slot == 2 else "avaient")
-    lead = dot(seq(owner.pair, have, thing.pair))
-    return seq(lead, dot(seq(clause, w.time(tense) if w.chance(0.3) else EMPTY)))
-
-
-def y_clitic(w: Writer) -> Pair:
-    """Do you know the beach? We go there every day."""
-    noun = w.of_kinds("public")
-    place, verb = w.noun(noun, "the"), w.lexicon.verb[w.rng.choice(("go", "go back", "stay", "arrive", "go"))]
-    subject, tense = w.subject(verb, pronouns=0.6), w.rng.choice(("past", "future", "going"))
-    if verb.en == "go":
-        tense = w.rng.choice(("present", "past", "going"))
-    lead = w.rng.choice(
-        (
-            Pair(f"do you know {place.en}?", f"est-ce que vous connaissez {place.fr} ?"),
-            Pair(f"I like {place.en}.", f"je aime {place.fr}."),
-        )
-    )
-    return seq(lead, dot(seq(w.clause(subject, verb, tense, Pair("there", ""), clitics=("y",)), w.time(tense))))
-
-
-def en_clitic(w: Writer) -> Pair:
-    """Do you have any apples? Yes, I have three."""
-    noun = w.of_kinds("goods", "countable_food", "text", "animal")
-    things, number = w.noun(noun, "", plural=True), w.rng.randint(2, 30)
-    counted = w.number(noun, number)
-    owner = w.rng.choice((Pair("do you", "est-ce que vous avez"), Pair("does he", "est-ce qu'il a")))
-    reply = Pair("I have", "je en ai") if owner.en == "do you" else Pair("he has", "il en a")
-    en_number = counted.en.removesuffix(" " + things.en)
-    fr_number = counted.fr.removesuffix(" " + things.fr)
-    return Pair(
-        f"{owner.en} have any {things.en}? Yes, {reply.en} {en_number}.",
-        f"{owner.fr} des {things.fr} ? Oui, {reply.fr} {fr_number}.",
-    )
-
-
-# Infinitives
-
-
 def modal_group(w: Writer, subject: Nominal, verb: Verb, negation: str = "") -> tuple[Pair, str]:
     """Return a subject with a modal verb that suits another verb, and the French preposition before the latter."""
     modals = MODALS
-    if verb.en in SKILLS and w.chance(0.7):
+    if verb.en in SKILLS and w.chance(0.5):
         modals = SKILL_MODALS
+    elif verb.en in LEISURE and w.chance(0.3):
+        modals = LEISURE_MODALS
     elif verb.frame in ("obj", "none", "of") and not verb.brief and w.chance(0.3):
         modals = LASTING_MODALS
-    en_modal, fr_modal, preposition = w.rng.choice(modals)
+    en_modal, fr_modal, preposition = w.rng.choice(
+        [m for m in modals if not negation or m[0] in NEGATED_MODALS] or MODALS[:1]
+    )
     if en_modal in ("can", "must"):
         en = {"": en_modal, "not": "cannot" if en_modal == "can" else "must not"}[negation]
     else:
-        en = w.lexicon.english.statement(en_modal, "present", subject.slot, negation)
+        en = w.lexicon.english.statement(en_modal, MODAL_TENSES.get(en_modal, "present"), subject.slot, negation)
     fr = french.predicate(w.lexicon.french, fr_modal, "present", subject.agreement).statement(NEGATIONS[negation])
     return Pair(f"{subject.en} {en}", f"{subject.fr} {fr}"), preposition
 
@@ -386,22 +275,3 @@ def modal(w: Writer) -> Pair:
     group, preposition = modal_group(w, subject, verb, negation)
     infinitive = Pair(verb.en, f"{preposition} {bare(verb, subject.slot)}".strip())
     return dot(seq(group, infinitive, w.complement(verb, negated=bool(negation))))
-
-
-def modal_clitic(w: Writer) -> Pair:
-    """The pear is ripe. Thomas wants to eat it."""
-    verb = wanted(w, "obj")
-    noun = w.object_noun(verb)
-    if noun.kind in PEOPLE:
-        return person_clitic(w)
-    thing = w.noun(noun, "the", plural=not noun.mass and w.chance(0.3))
-    adjective = w.adjective(noun, attributive=False)
-    if adjective is None:
-        return it_clitic(w)
-    w.note("adjective", adjective.en, noun.en)
-    subject = w.subject(verb)
-    group, preposition = modal_group(w, subject, verb, "not" if w.chance(0.2) else "")
-    be = Pair("are", "sont") if thing.slot == 5 else Pair("is", "est")
-    lead = dot(seq(thing.pair, be, Pair(adjective.en, w.adjective_form(adjective, thing.agreement))))
-    infinitive = f"{preposition} {bare(verb, subject.slot, (thing.clitic,))}".strip()
-    return seq(lead, dot(seq(group, Pair(english.with_pronoun(verb.en, thing.en_pronoun), infinitive))))

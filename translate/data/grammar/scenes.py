@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from translate.data import everyday_english as english
-from translate.data import everyday_french as french
-from translate.data.everyday_clauses import be, state
-from translate.data.everyday_french import Agreement
-from translate.data.everyday_grammar import dot
-from translate.data.everyday_lexicon import Adjective, Noun
-from translate.data.everyday_writer import EMPTY, PRONOUNS, Nominal, Pair, Writer, seq
+from translate.data.grammar import english, french
+from translate.data.grammar.clauses import be, state
+from translate.data.grammar.french import Agreement
+from translate.data.grammar.lexicon import Adjective, Noun
+from translate.data.grammar.patterns import dot
+from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
+from translate.data.grammar.scripts import ANIMAL_SIZES, OWNABLE, STORES
+from translate.data.grammar.writer import Writer
 
 COLOURS = frozenset(["red", "blue", "green", "white", "black", "yellow", "grey", "brown"])
 # Adjectives without degrees.
@@ -46,6 +47,7 @@ THINGS = (
     "room",
     "animal",
     "human",
+    "infant",
     "profession",
     "nature",
     "plant",
@@ -73,9 +75,9 @@ def described(w: Writer, *kinds: str) -> tuple[Noun, Adjective]:
 def subject_thing(w: Writer, noun: Noun) -> Nominal:
     """Build "the table", "my shoes", "this apple" as a subject."""
     det = "the" if noun.mass or w.chance(0.6) else w.rng.choice(("my", "your", "his", "her", "our", "their", "this"))
-    if noun.kind in ("public", "nature") and det not in ("the", "this"):
+    if noun.kind not in OWNABLE and noun.kind != "family" and noun.en not in ("house", "flat") and det != "this":
         det = "the"
-    return w.noun(noun, det, plural=not noun.mass and w.chance(0.25))
+    return w.noun(noun, det, plural=not noun.mass and w.chance(0.85 if noun.kind == "footwear" else 0.25))
 
 
 def avoir(w: Writer, slot: int, tense: str = "present", negation: str = "") -> str:
@@ -111,41 +113,42 @@ def is_it(w: Writer) -> Pair:
 def feeling(w: Writer) -> Pair:
     """They were very tired."""
     subject = w.rng.choice(PRONOUNS) if w.chance(0.5) else w.people()
-    clause = state(w, subject, w.rng.choice(("present", "past")))
-    return dot(
-        seq(
-            clause,
-            w.rng.choice(
-                (
-                    EMPTY,
-                    Pair("at school", "à la école"),
-                    Pair("after the party", "après la fête"),
-                    Pair("this morning", "ce matin"),
-                )
-            ),
+    tense = w.rng.choice(("present", "past"))
+    clause = state(w, subject, tense)
+    tail = w.rng.choice((EMPTY, Pair("this morning", "ce matin"), Pair("today", "aujourd'hui")))
+    if tense == "past":
+        whens = (
+            EMPTY,
+            Pair("yesterday", "hier"),
+            Pair("yesterday evening", "hier soir"),
+            Pair("this morning", "ce matin"),
         )
-    )
+        tail = w.rng.choice(whens)
+    return dot(seq(clause, tail))
 
 
 def compare(w: Writer) -> Pair:
     """My house is bigger than your flat."""
     noun, adjective = described(w, "goods", "countable_food", "public", "animal", "transport", "text", "nature")
-    others = [n for n in w.lexicon.of_kinds((noun.kind,)) if adjective in w.lexicon.adjectives_of[n.en] and n != noun]
+    kinds = ("animal",) if noun.en in ANIMAL_SIZES else (noun.kind,)
+    others = [n for n in w.lexicon.of_kinds(kinds) if adjective in w.lexicon.adjectives_of[n.en] and n != noun]
     if not others or adjective.en in UNGRADED:
         return compare(w)
     other = w.pick(others)
+    by_size = noun.en in ANIMAL_SIZES and adjective.en in ("big", "small", "fat", "strong")
+    if by_size:
+        noun, other = sorted((noun, other), key=lambda n: ANIMAL_SIZES.index(n.en), reverse=adjective.en != "small")
     w.note("adjective", adjective.en, other.en)
     first, second = subject_thing(w, noun), w.noun(other, w.rng.choice(("the", "this")))
     form = w.adjective_form(adjective, first.agreement)
     better = {"bon": "meilleur", "bonne": "meilleure", "bons": "meilleurs", "bonnes": "meilleures"}
     more = better.get(form) or f"plus {form}"
-    en, fr = w.rng.choice(
-        (
-            (f"{english.comparative(adjective.en)} than", f"{more} que"),
-            (f"as {adjective.en} as", f"aussi {form} que"),
-            (f"less {adjective.en} than", f"moins {form} que"),
-        )
-    )
+    ways = [(f"{english.comparative(adjective.en)} than", f"{more} que")]
+    if not by_size:
+        ways.append((f"as {adjective.en} as", f"aussi {form} que"))
+        if english.comparative(adjective.en).startswith("more ") or adjective.en in ("heavy", "noisy", "funny", "easy"):
+            ways.append((f"less {adjective.en} than", f"moins {form} que"))
+    en, fr = w.rng.choice(ways)
     return dot(seq(be(w, first), Pair(f"{en} {second.en}", f"{fr} {second.fr}")))
 
 
@@ -182,7 +185,7 @@ def superlative(w: Writer) -> Pair:
     noun, adjective = described(
         w, "home", "public", "animal", "profession", "human", "thing", "clothes", "text", "vehicle"
     )
-    if noun.mass or adjective.en in UNGRADED:
+    if noun.mass or noun.kind == "footwear" or adjective.en in UNGRADED:
         return superlative(w)
     thing = w.noun(noun, "the")
     article, bare = thing.fr.split(" ", 1)
@@ -206,7 +209,7 @@ def exclamation(w: Writer) -> Pair:
     noun, adjective = described(
         w, "goods", "countable_food", "home", "animal", "nature", "plant", "tale", "event", "text", "idea"
     )
-    if adjective.en in ("open", "closed", "ready"):
+    if adjective.en in UNGRADED - {"huge", "delicious"} or noun.kind == "footwear":
         return exclamation(w)
     thing = w.noun(noun, "", adjective=adjective)
     quel = "quelle" if thing.agreement.feminine else "quel"
@@ -215,10 +218,11 @@ def exclamation(w: Writer) -> Pair:
 
 def colour(w: Writer) -> Pair:
     """What colour is your scarf? It is red."""
-    thing = w.noun(
-        w.of_kinds("clothes", "vehicle", "furniture", "decor", "thing", "footwear"),
-        w.rng.choice(("your", "his", "her", "their", "the")),
+    coloured = (
+        "clothes,vehicle,furniture,footwear,curtain,carpet,cushion,blanket,bag,umbrella,suitcase,towel,wallet,pen,ball"
     )
+    noun, owner = w.of_kinds(*coloured.split(",")), w.rng.choice(("your", "his", "her", "their", "the"))
+    thing = w.noun(noun, owner, plural=noun.kind == "footwear")
     en, masculine, feminine = w.pick(
         (
             ("red", "rouge", "rouge"),
@@ -231,15 +235,17 @@ def colour(w: Writer) -> Pair:
         )
     )
     w.note("adjective", en, thing.head)
-    feminine_thing = thing.agreement.feminine
-    reply = f"{'elle' if feminine_thing else 'il'} est {feminine if feminine_thing else masculine}"
-    return Pair(f"what colour is {thing.en}? It is {en}.", f"de quelle couleur est {thing.fr} ? {reply}.")
+    form, it = french.agree(masculine, feminine, thing.agreement), "elle" if thing.agreement.feminine else "il"
+    if thing.slot == 5:
+        question = f"de quelle couleur sont {thing.fr} ? {it}s sont {form}."
+        return Pair(f"what colour are {thing.en}? They are {en}.", question)
+    return Pair(f"what colour is {thing.en}? It is {en}.", f"de quelle couleur est {thing.fr} ? {it} est {form}.")
 
 
 def this_is(w: Writer) -> Pair:
     """These are my sister's gloves."""
-    noun = w.of_kinds("goods", "house", "flat", "text", "animal")
-    plural = not noun.mass and noun.en != noun.en_plural and w.chance(0.35)
+    noun = w.of_kinds("goods", "house", "flat", "text", "tame")
+    plural = not noun.mass and noun.en != noun.en_plural and w.chance(0.9 if noun.kind == "footwear" else 0.35)
     lead = Pair("these are", "ce sont") if plural else Pair("this is", "ce est")
     if w.chance(0.5):
         owner = w.people()
@@ -272,8 +278,9 @@ def belongs(w: Writer) -> Pair:
 
 def has(w: Writer) -> Pair:
     """My uncle has a red tractor."""
-    noun = w.of_kinds("goods", "house", "flat", "animal", "text")
-    thing = w.noun(noun, "a", adjective=w.adjective(noun) if w.chance(0.6) else None)
+    noun = w.of_kinds("goods", "house", "flat", "tame", "text")
+    det, plural = ("some", True) if noun.kind == "footwear" else ("a", False)
+    thing = w.noun(noun, det, plural, adjective=w.adjective(noun) if w.chance(0.6) else None)
     owner = w.rng.choice(PRONOUNS) if w.chance(0.3) else w.people()
     if w.chance(0.25):
         things = w.noun(noun, "any", plural=True)
@@ -314,7 +321,7 @@ def has_number(w: Writer) -> Pair:
         )
         things = w.number(many, w.rng.randint(13, 99))
     else:
-        things = w.number(w.of_kinds("animal", "thing", "clothes", "footwear", "tableware"), w.rng.randint(1, 12))
+        things = w.number(w.of_kinds("tame", "thing", "clothes", "footwear", "tableware"), w.rng.randint(2, 12))
     owner = w.rng.choice(PRONOUNS) if w.chance(0.3) else w.people()
     en = "has" if owner.slot == 2 else "have"
     return dot(Pair(f"{owner.en} {en} {things.en}", f"{owner.fr} {avoir(w, owner.slot)} {things.fr}"))
@@ -339,11 +346,12 @@ def position(w: Writer, noun: Noun) -> Pair:
             if place.head in ("table", "plate")
             else Pair(f"in {place.en}", f"dans {place.fr}")
         )
-    if w.chance(0.3):
+    if w.chance(0.3) and noun.kind != "pet":
         inside = w.noun(w.of_kinds("box", "basket", "bag", "drawer", "wardrobe", "cupboard", "suitcase", "room"), "the")
         return Pair(f"in {inside.en}", f"dans {inside.fr}")
     preposition = w.rng.choice(PREPOSITIONS)
-    place = w.noun(w.of_kinds("table", "chair", "bed", "sofa", "armchair", "desk", "shelf", "bench", "piano"), "the")
+    supports = ("table", "chair", "bed", "sofa", "armchair", "bench")
+    place = w.noun(w.of_kinds(*supports, *(() if noun.kind == "pet" else ("desk", "shelf", "piano"))), "the")
     if preposition.fr.endswith(" de"):
         return Pair(f"{preposition.en} {place.en}", preposition.fr.removesuffix("de") + french.de(place.fr))
     return Pair(f"{preposition.en} {place.en}", f"{preposition.fr} {place.fr}")
@@ -361,20 +369,10 @@ def none_left(w: Writer) -> Pair:
     noun = w.of_kinds("food", "seasoning", "drink", "countable_food")
     thing = w.noun(noun, "", plural=not noun.mass)
     be_en = "aren't" if thing.slot == 5 else "isn't"
-    return dot(
-        seq(
-            Pair(f"there {be_en} any {thing.en} left", f"il n'y a plus {french.de(thing.fr)}"),
-            w.rng.choice(
-                (
-                    EMPTY,
-                    Pair("in the kitchen", "dans la cuisine"),
-                    Pair("in the fridge", "dans le réfrigérateur"),
-                    Pair("in the cellar", "dans la cave"),
-                    Pair("in the cupboard", "dans le placard"),
-                )
-            ),
-        )
-    )
+    places = [EMPTY, Pair("in the kitchen", "dans la cuisine")]
+    places += [Pair(*place) for nouns, place in STORES if noun.en in nouns]
+    what = Pair(f"there {be_en} any {thing.en} left", f"il n'y a plus {french.de(thing.fr)}")
+    return dot(seq(what, w.rng.choice(places)))
 
 
 def thing_near(w: Writer) -> Pair:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from translate.data import everyday_english as english
-from translate.data import everyday_french as french
+from translate.data.grammar import english, french
 
 Row = dict[str, str]
 
-# Adjectives which only ever follow "to be".
+# Adjectives which only ever follow "to be", and one which in French never does.
 PREDICATE_ONLY = frozenset({"ready", "open", "closed"})
+ATTRIBUTIVE_ONLY = frozenset({"new"})
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,22 @@ class Verb:
     objects: tuple[str, ...]
     state: bool
     brief: bool
+    once: bool
+    mishap: bool
     animal: bool
 
     def fit(self, tense: str) -> str:
-        """Return an English tense that the verb can take: those that last become simple for a brief action."""
-        simple = {"progressive": "present", "continuous": "past", "used": "past"}
-        return simple.get(tense, tense) if self.brief else tense
+        """Return an English tense that the verb can take instead of one that it cannot.
+
+        Tenses that last become simple for a brief action, nobody plans a mishap, and what is done once is no habit.
+        """
+        if self.mishap and tense in ("future", "going", "progressive"):
+            return "past"
+        if self.brief:
+            tense = {"progressive": "present", "continuous": "past", "used": "past"}.get(tense, tense)
+        if self.once:
+            tense = {"present": "past" if self.brief else "progressive", "used": "past"}.get(tense, tense)
+        return tense
 
 
 @dataclass(frozen=True)
@@ -171,6 +181,19 @@ class Lexicon:
                 suited[noun.en] += (adjective,)
         return suited
 
+    @cached_property
+    def prices(self) -> dict[str, tuple[int, int, bool]]:
+        """The lowest and highest price of each noun that has one, and whether it is sold by the kilo."""
+        return {
+            noun.en: (int(row["low"]), int(row["high"]), bool(row["kilo"]))
+            for row in self._rows("prices")
+            for noun in self.of_kinds((row["what"],))
+        }
+
+    def times_of(self, tense: str) -> list[Time]:
+        """Return the time expressions which go with an English tense."""
+        return [time for time in self.times if tense in time.tenses]
+
     def of_frame(self, *frames: str) -> tuple[Verb, ...]:
         """Return the verbs of some constructions."""
         return tuple(verb for verb in self.verbs if verb.frame in frames)
@@ -197,7 +220,8 @@ def _verb(row: Row) -> Verb:
     flags = row["flags"].split(",")
     objects = tuple(kind for kind in row["objects"].split(",") if kind)
     fr = row["fr"].removesuffix(" de").removesuffix(" à")
-    return Verb(row["en"], fr, row["frame"], objects, "state" in flags, "brief" in flags, "animal" in flags)
+    state, brief, once, mishap, animal = (flag in flags for flag in ("state", "brief", "once", "mishap", "animal"))
+    return Verb(row["en"], fr, row["frame"], objects, state, brief, once, mishap, animal)
 
 
 def _country(row: Row) -> Country:

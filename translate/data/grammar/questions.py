@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from translate.data import everyday_french as french
-from translate.data.everyday_grammar import ALL, PEOPLE, action, dot
-from translate.data.everyday_lexicon import Verb
-from translate.data.everyday_writer import EMPTY, PRONOUNS, Nominal, Pair, Writer, seq
+from translate.data.grammar import french
+from translate.data.grammar.lexicon import Verb
+from translate.data.grammar.patterns import ALL, PEOPLE, action, current, dot, wanted
+from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
+from translate.data.grammar.scripts import MANNERED
+from translate.data.grammar.writer import Writer
 
 
 def asked(w: Writer, verb: Verb, pronouns: float = 0.35) -> Nominal:
@@ -24,7 +26,7 @@ def ask(w: Writer, verb: Verb, tense: str, subject: Nominal) -> tuple[str, str]:
 def yes_no(w: Writer) -> Pair:
     """Does Marie like oranges?"""
     verb = w.verb(w.rng.choice(ALL))
-    tense = "present" if verb.state else verb.fit(w.rng.choice(("present", "progressive", "past", "going", "perfect")))
+    tense = "present" if verb.state else verb.fit(w.rng.choice(("progressive", "past", "going", "perfect")))
     en, fr = ask(w, verb, tense, asked(w, verb))
     time = w.time(tense) if w.chance(0.3) and not verb.state else EMPTY
     return dot(seq(Pair(en, f"est-ce que {fr}"), w.complement(verb), time), "?")
@@ -32,7 +34,7 @@ def yes_no(w: Writer) -> Pair:
 
 def inverted(w: Writer) -> Pair:
     """Will he finish the book tomorrow?"""
-    verb, tense = action(w), "future"
+    verb, tense = wanted(w), "future"
     subject = w.rng.choice(PRONOUNS[1:])
     auxiliary, main, _ = w.lexicon.english.parts(verb.en, tense, subject.slot)
     fr = w.group(subject, verb, tense).inverted(subject.fr)
@@ -43,7 +45,9 @@ def inverted(w: Writer) -> Pair:
 def wh_adverb(w: Writer) -> Pair:
     """Why is the baby crying?"""
     word = w.rng.choice((Pair("why", "pourquoi"), Pair("when", "quand"), Pair("how", "comment")))
-    verb = w.action("none", "refl", "go", "obj", "give") if word.en != "how" else w.action("obj")
+    verb = w.action("none", "refl", "go", "obj", "give")
+    if word.en == "how":
+        verb = w.lexicon.verb[w.rng.choice(MANNERED)]
     tense = verb.fit(w.rng.choice(("past", "future") if word.en != "why" else ("past", "progressive", "going")))
     subject = asked(w, verb, 0.5)
     en, fr = ask(w, verb, tense, subject)
@@ -80,7 +84,7 @@ def where(w: Writer) -> Pair:
             )
         )
     ]
-    tense = "present" if verb.state else w.rng.choice(("past", "past", "going", "future"))
+    tense = "present" if verb.state else verb.fit(w.rng.choice(("past", "past", "going", "future")))
     subject = asked(w, verb, 0.5)
     en, fr = ask(w, verb, tense, subject)
     tail = w.object(verb).pair if verb.frame == "obj" else EMPTY
@@ -92,14 +96,14 @@ def where(w: Writer) -> Pair:
 def who(w: Writer) -> Pair:
     """Who broke the window?"""
     verb = action(w)
-    tense = verb.fit(w.rng.choice(("present", "progressive", "past", "future", "going")))
+    tense = current(verb, w.rng.choice(("present", "progressive", "past", "future", "going")))
     return dot(w.clause(Nominal("who", "qui"), verb, tense, w.complement(verb)), "?")
 
 
 def what(w: Writer) -> Pair:
     """What is Paul drinking?"""
     verb = w.pick([v for v in w.lexicon.of_frame("obj") if not v.state and not PEOPLE & set(v.objects)])
-    tense = verb.fit(w.rng.choice(("present", "progressive", "past", "going")))
+    tense = verb.fit(w.rng.choice(("progressive", "progressive", "past", "going")))
     en, fr = ask(w, verb, tense, asked(w, verb))
     return dot(seq(Pair(f"what {en}", f"qu'est-ce que {fr}"), w.time(tense) if w.chance(0.6) else EMPTY), "?")
 
@@ -107,7 +111,7 @@ def what(w: Writer) -> Pair:
 def which(w: Writer) -> Pair:
     """Which books did you read?"""
     verb = w.action("obj")
-    subject, tense = asked(w, verb), w.rng.choice(("present", "past", "going", "future"))
+    subject, tense = asked(w, verb), verb.fit(w.rng.choice(("progressive", "past", "going", "future")))
     noun = w.object_noun(verb)
     thing = w.noun(noun, "", plural=not noun.mass and w.chance(0.3))
     auxiliary, main, _ = w.lexicon.english.parts(verb.en, tense, subject.slot)
@@ -122,7 +126,7 @@ def which(w: Writer) -> Pair:
 def how_many(w: Writer) -> Pair:
     """How many apples did Marie buy?"""
     verb = w.action("obj")
-    noun, subject, tense = w.object_noun(verb), asked(w, verb), w.rng.choice(("past", "past", "going", "present"))
+    noun, subject, tense = w.object_noun(verb), asked(w, verb), verb.fit(w.rng.choice(("past", "past", "going")))
     thing = w.noun(noun, "", plural=not noun.mass)
     auxiliary, main, _ = w.lexicon.english.parts(verb.en, tense, subject.slot)
     group = w.group(subject, verb, tense, agreement=thing.agreement).statement()

@@ -1,16 +1,17 @@
-"""Sentence patterns of daily facts: people and their work, places, numbers, dates, times, prices, weather."""
+"""Sentence patterns of daily facts: people and their work, weather, travel, languages, food and health."""
 
 from __future__ import annotations
 
-from translate.data import everyday_english as english
-from translate.data import everyday_french as french
-from translate.data.everyday_clauses import be, state
-from translate.data.everyday_french import Agreement, number_word
-from translate.data.everyday_grammar import dot
-from translate.data.everyday_lexicon import Country
-from translate.data.everyday_scenes import avoir
-from translate.data.everyday_tables import FAR, FOODS, HOURS, HOW_TO_GO, MEASURES, MONTHS, WEATHER, WEATHER_TIMES
-from translate.data.everyday_writer import EMPTY, HE, PRONOUNS, SHE, Nominal, Pair, Writer, seq
+from translate.data.grammar import english, french
+from translate.data.grammar.clauses import be, state
+from translate.data.grammar.french import Agreement, number_word
+from translate.data.grammar.lexicon import Country
+from translate.data.grammar.patterns import dot
+from translate.data.grammar.phrases import EMPTY, HE, PRONOUNS, SHE, Nominal, Pair, seq
+from translate.data.grammar.scenes import avoir
+from translate.data.grammar.scripts import DIETS, RAINY, SUNNY
+from translate.data.grammar.tables import FAR, HOW_TO_GO, MEASURES, WEATHER, WEATHER_TIMES
+from translate.data.grammar.writer import Writer
 
 
 def person(w: Writer) -> Nominal:
@@ -48,139 +49,6 @@ def place_of_work(w: Writer) -> Pair:
     return Pair(f"in {en}", f"à {fr}")
 
 
-def age(w: Writer) -> Pair:
-    """Louise is twenty-one years old."""
-    who, years = person(w), w.rng.randint(2, 99)
-    words = Pair(english.number_word(years), number_word(years))
-    numbers = Pair(str(years), str(years)) if w.chance(0.3) else words
-    if w.chance(0.25):
-        return dot(
-            Pair(
-                f"{who.en} will be {numbers.en} years old tomorrow",
-                f"{who.fr} {avoir(w, who.slot, 'future')} {numbers.fr} ans demain",
-            )
-        )
-    en = be(w, who).en
-    return dot(Pair(f"{en} {numbers.en} years old", f"{who.fr} {avoir(w, who.slot)} {numbers.fr} ans"))
-
-
-def date(w: Writer) -> Pair:
-    """Return a date such as "on 1 May" and "le 1er mai"."""
-    day, (en, fr) = w.rng.randint(1, 28), w.rng.choice(MONTHS)
-    return Pair(f"on {day} {en}", f"le {'1er' if day == 1 else day} {fr}")
-
-
-def born(w: Writer) -> Pair:
-    """Anne was born on 3 June 1992 in Lyon."""
-    who, when = person(w), date(w)
-    year = str(w.rng.randint(1940, 2015))
-    group = french.predicate(w.lexicon.french, "naître", "perfect", who.agreement).statement()
-    be_en = "was"
-    where = w.rng.choice((EMPTY, place_of_work(w)))
-    return dot(seq(Pair(f"{who.en} {be_en} born", f"{who.fr} {group}"), when, Pair(year, year), where))
-
-
-def on_date(w: Writer) -> Pair:
-    """The concert is on 1 May."""
-    event = w.noun(w.of_kinds("event", "lesson", "game"), w.rng.choice(("the", "our", "this")))
-    draw = w.rng.random()
-    if draw < 0.3:
-        return dot(seq(Pair(f"{event.en} begins", f"{event.fr} commence"), date(w)))
-    if draw < 0.6:
-        return dot(seq(Pair(f"{event.en} will be", f"{event.fr} aura lieu"), date(w), clock(w, True)))
-    return dot(seq(Pair(f"{event.en} ends", f"{event.fr} finit"), clock(w, True)))
-
-
-def clock(w: Writer, at: bool = False) -> Pair:
-    """Return a clock time, with "at" if wanted ("at half past three", "à trois heures et demie")."""
-    hour, minute = w.rng.randint(1, 11), w.rng.choice((0, 0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55))
-    en_hour, fr_hour = HOURS[hour], number_word(hour, feminine=True) + (" heure" if hour == 1 else " heures")
-    following = hour % 12 + 1
-    fr_next = "midi" if following == 12 else number_word(following, feminine=True) + " heures"
-    minutes = {5: "five", 10: "ten", 15: "quarter", 20: "twenty", 25: "twenty-five", 30: "half"}
-    if minute == 0:
-        en, fr = f"{en_hour} o'clock", fr_hour
-    elif minute <= 30:
-        link = {15: " et quart", 30: " et demie"}.get(minute) or f" {number_word(minute)}"
-        en, fr = f"{minutes[minute]} past {en_hour}", fr_hour + link
-    else:
-        link = " moins le quart" if minute == 45 else f" moins {number_word(60 - minute)}"
-        en, fr = f"{minutes[60 - minute]} to {HOURS[following]}", fr_next + link
-    if minute in (15, 45):
-        en = f"a {en}"
-    return Pair(f"at {en}", f"à {fr}") if at else Pair(en, fr)
-
-
-def time_now(w: Writer) -> Pair:
-    """It is a quarter to nine."""
-    now = clock(w)
-    part = w.rng.choice((EMPTY, Pair("already", "déjà"), Pair("now", "maintenant")))
-    if part.en == "already":
-        return dot(Pair(f"it is already {now.en}", f"il est déjà {now.fr}"))
-    return dot(seq(Pair("it is", "il est"), now, part))
-
-
-def appointment(w: Writer) -> Pair:
-    """The train to Lyon leaves at ten past six."""
-    draw, when = w.rng.random(), clock(w, at=True)
-    if draw < 0.4:
-        vehicle = w.noun(w.of_kinds("bus", "train", "plane"), "the")
-        en, fr = w.pick(w.lexicon.cities)
-        verb = w.rng.choice((Pair("leaves", "part"), Pair("arrives", "arrive"), Pair("will leave", "partira")))
-        link = Pair(f"from {en}", f"de {fr}") if verb.en == "arrives" else Pair(f"to {en}", f"pour {fr}")
-        return dot(seq(vehicle.pair, link, verb, when))
-    place = w.noun(
-        w.of_kinds(
-            "museum",
-            "bank",
-            "post office",
-            "bakery",
-            "pharmacy",
-            "supermarket",
-            "library",
-            "market",
-            "restaurant",
-            "swimming pool",
-            "bookshop",
-            "town hall",
-            "school",
-            "office",
-        ),
-        "the",
-    )
-    verb = w.rng.choice((Pair("opens", "ouvre"), Pair("closes", "ferme")))
-    return dot(
-        seq(
-            place.pair,
-            verb,
-            when,
-            w.rng.choice((EMPTY, Pair("on Mondays", "le lundi"), Pair("on Saturdays", "le samedi"))),
-        )
-    )
-
-
-def routine(w: Writer) -> Pair:
-    """Every morning, I get up at seven o'clock."""
-    verb = w.lexicon.verb[w.rng.choice(("get up", "wake up", "go to bed", "fall asleep", "go for a walk", "study"))]
-    subject = w.subject(verb)
-    tense = w.rng.choice(("present", "past", "future"))
-    return dot(seq(w.clause(subject, verb, tense), clock(w, at=True)))
-
-
-def price(w: Writer) -> Pair:
-    """The shirt costs thirty-five euros."""
-    noun = w.of_kinds("goods", "countable_food", "text", "bread", "cheese", "meat", "fish", "coffee")
-    thing = w.noun(noun, w.rng.choice(("the", "this")), plural=not noun.mass and w.chance(0.3))
-    en, fr = ("cost", "coûtent") if thing.slot == 5 else ("costs", "coûte")
-    if w.chance(0.25):
-        do = "do" if thing.slot == 5 else "does"
-        return dot(Pair(f"how much {do} {thing.en} cost", f"combien {fr} {thing.fr}"), "?")
-    low, high = (50, 400) if noun.kind in ("device", "furniture", "vehicle", "instrument") else (5, 99)
-    amount = w.rng.randint(2, 15) if noun.kind in FOODS else w.rng.randint(low, high)
-    words = Pair(str(amount), str(amount)) if w.chance(0.35) else Pair(english.number_word(amount), number_word(amount))
-    return dot(seq(thing.pair, Pair(en, fr), words, Pair("euros", "euros")))
-
-
 def weather(w: Writer) -> Pair:
     """It was raining in Geneva yesterday."""
     tense = w.rng.choice((0, 1, 2))
@@ -190,19 +58,22 @@ def weather(w: Writer) -> Pair:
 
 def if_weather(w: Writer) -> Pair:
     """If it rains tomorrow, we will stay in the house."""
-    start = w.rng.choice(
-        (
-            Pair("it rains", "il pleut"),
-            Pair("it snows", "il neige"),
-            Pair("it is cold", "il fait froid"),
-            Pair("the weather is nice", "il fait beau"),
-            Pair("it is hot", "il fait chaud"),
-        )
+    good, bad = (
+        [Pair("the weather is nice", "il fait beau"), Pair("it is hot", "il fait chaud")],
+        [Pair("it rains", "il pleut")],
     )
-    day = w.rng.choice((Pair("tomorrow", "demain"), Pair("on Sunday", "dimanche"), Pair("tonight", "ce soir")))
-    verb = w.action("stay", "go", "none", "obj")
-    subject = w.subject(verb)
-    clause = w.clause(subject, verb, "future", w.complement(verb))
+    bad += [
+        Pair("it snows", "il neige"),
+        Pair("it is cold", "il fait froid"),
+        Pair("the weather is bad", "il fait mauvais"),
+    ]
+    starts, deeds = w.rng.choice(((good, SUNNY), (bad, RAINY)))
+    start = w.rng.choice(starts)
+    day = w.rng.choice((Pair("tomorrow", "demain"), Pair("on Sunday", "dimanche"), Pair("on Saturday", "samedi")))
+    name, kinds = w.pick(deeds)
+    verb = w.lexicon.verb[name]
+    subject = w.rng.choice(PRONOUNS) if w.chance(0.4) else w.people()
+    clause = w.clause(subject, verb, "future", w.complement(verb, kinds=kinds) if kinds else EMPTY)
     return dot(seq(Pair(f"if {start.en} {day.en},", f"si {start.fr} {day.fr},"), clause))
 
 
@@ -282,7 +153,7 @@ def language(w: Writer) -> Pair:
     who, verb = person(w), w.rng.choice(("speak", "learn"))
     fr_verb, article = ("parler", "") if verb == "speak" else ("apprendre", "le ")
     negation = "not" if w.chance(0.25) else ""
-    en = w.lexicon.english.statement(verb, "present", who.slot, negation)
+    en = w.lexicon.english.statement(verb, "present" if verb == "speak" else "progressive", who.slot, negation)
     fr = french.predicate(w.lexicon.french, fr_verb, "present", who.agreement).statement("pas" if negation else "")
     manner = w.rng.choice(
         (
@@ -294,9 +165,10 @@ def language(w: Writer) -> Pair:
     if verb == "speak":
         manner = w.rng.choice((EMPTY, Pair("well", "bien"), Pair("very well", "très bien"), Pair("a little", "un peu")))
         if manner.en and not negation:
-            pair = Pair(
-                f"{who.en} {en} {country.en_adjective} {manner.en}", f"{who.fr} {fr} {manner.fr} {country.fr_adjective}"
-            )
+            said = f"{country.en_adjective} {manner.en}"
+            if manner.en == "a little":
+                said = f"a little {country.en_adjective}"
+            pair = Pair(f"{who.en} {en} {said}", f"{who.fr} {fr} {manner.fr} {country.fr_adjective}")
             return dot(pair)
         manner = EMPTY
     return dot(
@@ -323,14 +195,14 @@ def measure(w: Writer) -> Pair:
     """I would like a kilo of apples, please."""
     unit, kinds = w.rng.choice(MEASURES)
     noun = w.of_kinds(*kinds)
-    food = w.noun(noun, "", plural=not noun.mass)
+    food = w.noun(noun, "", plural=not noun.mass and unit.en != "a slice")
     link = Pair("", french.de(food.fr)) if unit.en == "a dozen" else Pair("of", french.de(food.fr))
     amount = Pair(" ".join(x for x in (unit.en, link.en, food.en) if x), f"{unit.fr} {link.fr}")
     draw = w.rng.random()
     if draw < 0.3:
         polite = w.rng.choice((Pair(", please", ", s'il vous plaît"), Pair("", "")))
         return dot(Pair(f"I would like {amount.en}{polite.en}", f"je voudrais {amount.fr}{polite.fr}"))
-    verb = w.lexicon.verb[w.rng.choice(("buy", "order", "bring", "sell", "prepare"))]
+    verb = w.lexicon.verb[w.rng.choice(("buy", "order", "bring", "sell", "buy"))]
     if verb.en not in ("buy", "sell") and noun.kind == "seasoning":
         verb = w.lexicon.verb["buy"]
     subject, tense = w.subject(verb), w.rng.choice(("past", "future", "going"))
@@ -339,7 +211,7 @@ def measure(w: Writer) -> Pair:
 
 def a_lot(w: Writer) -> Pair:
     """The tourists drink too much coffee."""
-    verb = w.lexicon.verb[w.rng.choice(("eat", "drink", "buy", "sell", "read", "eat", "order", "taste"))]
+    verb = w.lexicon.verb[w.rng.choice(("eat", "drink", "buy", "sell", "read", "eat", "drink", "order"))]
     noun = w.object_noun(verb)
     things = w.noun(noun, "", plural=not noun.mass)
     en, fr = w.rng.choice(
@@ -352,7 +224,7 @@ def a_lot(w: Writer) -> Pair:
             ("more", "plus de"),
         )
     )
-    subject, tense = w.subject(verb), w.rng.choice(("present", "past", "future"))
+    subject, tense = w.subject(verb), w.rng.choice(("progressive", "past", "future"))
     return dot(w.clause(subject, verb, tense, Pair(f"{en} {things.en}", f"{fr} {things.fr}")))
 
 
@@ -362,7 +234,7 @@ def virtue(w: Writer) -> Pair:
     thing = w.noun(noun, "generic")
     who = w.rng.choice(PRONOUNS) if w.chance(0.4) else w.people()
     draw = w.rng.random()
-    if draw < 0.45 and noun.en not in ("hatred", "health", "happiness"):
+    if draw < 0.45 and noun.en in ("courage", "patience", "luck", "money", "peace", "freedom"):
         en = w.lexicon.english.statement("need", "present", who.slot)
         return dot(Pair(f"{who.en} {en} {noun.en}", f"{who.fr} {avoir(w, who.slot)} besoin {french.de(noun.fr)}"))
     if draw < 0.65 and noun.en not in ("hatred", "money"):
@@ -393,6 +265,23 @@ def relative_owner(w: Writer) -> Pair:
         name, form = job.of(relation.feminine)
         return dot(seq(lead, Pair(f"is {english.article(name)}", f"est {form}")))
     verb = w.action("obj", "go", "stay", "none", "refl")
-    subject, tense = Nominal(lead.en, lead.fr, Agreement(2, relation.feminine), relation.en), w.tense(verb)
+    subject = Nominal(lead.en, lead.fr, Agreement(2, relation.feminine), relation.en)
+    tense = verb.fit(w.rng.choice(("progressive", "past", "past", "future", "going")))
     w.note("subject", relation.en, verb.en)
     return dot(w.timed(w.clause(subject, verb, tense, w.complement(verb)), tense, 0.3))
+
+
+def animal_meal(w: Writer) -> Pair:
+    """The rabbits are eating a carrot."""
+    animals, name, foods = w.pick(DIETS)
+    verb, animal, food = w.lexicon.verb[name], w.of_kinds(*animals), w.of_kinds(*foods)
+    w.note("subject", animal.en, verb.en)
+    w.noted_object(verb, food)
+    subject = w.noun(animal, w.rng.choice(("the", "the", "this")), plural=w.chance(0.3))
+    tense = w.rng.choice(("progressive", "past", "present", "going", "future"))
+    habit = tense == "present"
+    tail = w.noun(food, "some", plural=not food.mass) if habit or food.mass else w.some(food)
+    negation = "not" if w.chance(0.2) and not habit else ""
+    if negation:
+        tail = w.noun(food, "any", plural=not food.mass)
+    return dot(w.timed(w.clause(subject, verb, tense, tail.pair, negation=negation), tense, 0.4))
