@@ -9,12 +9,14 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from translate.config import DecodeConfig
 from translate.doors import run_door
 from translate.lines import argument_lines, count_lines, read_chunks
 
@@ -112,17 +114,8 @@ def _translate(
     progress: Callable[[int], object],
 ) -> None:
     """Translate chunk by chunk and write each as soon as it is ready."""
-    translate = partial(
-        translator.translate,
-        beam_size=args.beam_size,
-        length_penalty=args.length_penalty,
-        num_hypotheses=args.num_hypotheses,
-        min_output_len=args.min_output_len,
-        max_output_len=args.max_output_len,
-        max_output_ratio=args.max_output_ratio,
-        batch_tokens=args.batch_tokens,
-        progress=progress,
-    )
+    settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
+    translate = partial(translator.translate, **settings, progress=progress)
     translate([])  # refuses a bad setting before the first line is waited for
     start, done = perf_counter(), 0
     for texts in chunks:

@@ -140,7 +140,7 @@ class Translator:
         ends (see `split_text`), its pieces are translated on their own and joined by spaces: hypothesis number k of
         the text is made of number k of each piece.
 
-        Settings left at None are those of the model directory; all but `batch_tokens` are explained in `BeamSearch`.
+        Settings left at None are those of the model directory; they are explained in `BeamSearch`.
 
         Args:
             texts: Any strings.
@@ -169,7 +169,21 @@ class Translator:
         }
         decode = replace(self.config.decode, **{key: value for key, value in given.items() if value is not None})
         self._check_positions(decode.max_output_len)
-        clean = [clean_text(text) for text in texts]
+        return self._translate([clean_text(text) for text in texts], decode, progress)
+
+    def cross_attention(self, src: str, tgt: str) -> CrossAttention:
+        """Cross-attention weights while the model reads `src` and is led through the translation `tgt`."""
+        tokenizer = self.tokenizer
+        src_ids, tgt_ids = tokenizer.encode_src(clean_text(src)), tokenizer.encode_tgt(clean_text(tgt))
+        batch = collate([Example(src_ids, tgt_ids)], pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id).to(self.device)
+        with torch.inference_mode(), _eval_mode(self.model):
+            weights = self.model.cross_attention(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
+        return CrossAttention(tokenizer.pieces_src(src_ids), tokenizer.pieces_tgt(tgt_ids), torch.cat(weights))
+
+    def _translate(
+        self, clean: list[str], decode: DecodeConfig, progress: Callable[[int], object] | None
+    ) -> list[Translation]:
+        """`translate` for clean texts and complete settings."""
         pieces, ids = self._pieces(dict.fromkeys(text for text in clean if text))
         completes = Counter(pieces[text][-1] for text in clean if text)
         if progress is not None and "" in clean:
@@ -183,15 +197,6 @@ class Translator:
         for text, parts in pieces.items():
             results[text] = self._join([found[piece] for piece in parts], decode.length_penalty)
         return [results[text] for text in clean]
-
-    def cross_attention(self, src: str, tgt: str) -> CrossAttention:
-        """Cross-attention weights while the model reads `src` and is led through the translation `tgt`."""
-        tokenizer = self.tokenizer
-        src_ids, tgt_ids = tokenizer.encode_src(clean_text(src)), tokenizer.encode_tgt(clean_text(tgt))
-        batch = collate([Example(src_ids, tgt_ids)], pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id).to(self.device)
-        with torch.inference_mode(), _eval_mode(self.model):
-            weights = self.model.cross_attention(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
-        return CrossAttention(tokenizer.pieces_src(src_ids), tokenizer.pieces_tgt(tgt_ids), torch.cat(weights))
 
     def _check_positions(self, max_output_len: int) -> None:
         model = self.config.model

@@ -5,13 +5,15 @@ import math
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
 
 from translate.config import DecodeConfig
 from translate.data.corpus import Pair
@@ -144,17 +146,8 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
     import torch
 
     start = perf_counter()
-    translations = translator.translate(
-        list(src),
-        beam_size=decode.beam_size,
-        length_penalty=decode.length_penalty,
-        num_hypotheses=decode.num_hypotheses,
-        min_output_len=decode.min_output_len,
-        max_output_len=decode.max_output_len,
-        max_output_ratio=decode.max_output_ratio,
-        batch_tokens=decode.batch_tokens,
-        progress=_progress(len(src)),
-    )
+    with tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty()) as bar:
+        translations = translator.translate(list(src), **asdict(decode), progress=bar.update)
     seconds = max(perf_counter() - start, 1e-9)
     tokens = sum(len(translation.hypotheses[0].token_ids) for translation in translations if translation.hypotheses)
     speed = Speed(
@@ -167,20 +160,6 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
         beam_size=decode.beam_size,
     )
     return [translation.text for translation in translations], speed
-
-
-def _progress(total: int) -> Callable[[int], None] | None:
-    """A counter on stderr that rewrites its line, or None where nobody is watching."""
-    if not sys.stderr.isatty():
-        return None
-    done = 0
-
-    def count(sentences: int) -> None:
-        nonlocal done
-        done += sentences
-        print(f"\rtranslated {done}/{total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
-
-    return count
 
 
 def attention_maps(translator: "Translator", src: Sequence[str], hyp: Sequence[str]) -> list[AttentionMap]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import lightning as L
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import EarlyStopping
+from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
 
 from translate.config import OptimConfig, TrainConfig, TrainerConfig
@@ -63,13 +63,7 @@ def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpo
 
 def make_ema(config: TrainerConfig) -> list[L.Callback]:
     """The moving average of the weights, if `ema_decay` asks for one."""
-    if not config.ema_decay:
-        return []
-    try:
-        from lightning.pytorch.callbacks import EMAWeightAveraging
-    except ImportError:
-        raise ValueError("trainer.ema_decay needs lightning 2.6 or newer; set it to 0 or upgrade lightning") from None
-    return [EMAWeightAveraging(decay=config.ema_decay, use_buffers=False)]
+    return [EMAWeightAveraging(decay=config.ema_decay, use_buffers=False)] if config.ema_decay else []
 
 
 def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
