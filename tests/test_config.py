@@ -96,6 +96,12 @@ def is_nested(annotation: Any) -> bool:
         (DataConfig, {"source": "files"}, "data.train="),
         (DataConfig, {"source": "hub"}, "data.hub_id"),
         (DataConfig, {"tgt_lang": "en"}, "both en"),
+        (DataConfig, {"train": ["a.en", "a.fr"]}, "data.train does nothing with data=everyday; it needs data=files"),
+        (
+            DataConfig,
+            {"root": "somewhere"},
+            "data.root does nothing with data=everyday; it needs data=multi30k or hub or files",
+        ),
         (DataConfig, {"max_ratio": 0.5}, r"data.max_ratio \(0.5\) must be at least 1.0"),
         (DataConfig, {"batch_tokens": 100}, r"data.batch_tokens \(100\) must be at least data.max_len \(256\)"),
         (TokenizerConfig, {"kind": "word"}, r"tokenizer.kind \(word\)"),
@@ -128,6 +134,12 @@ def test_what_cannot_work_is_refused(section: type, values: dict[str, Any], mess
         section(**values)
 
 
+def test_the_other_direction_is_one_override() -> None:
+    assert (DataConfig().src_lang, DataConfig().tgt_lang) == ("en", "fr")
+    assert compose("data.src_lang=fr").data.tgt_lang == "en"
+    assert compose("data.src_lang=de").data.tgt_lang == "fr"
+
+
 def test_seed_zero_is_a_seed() -> None:
     assert compose("seed=0").seed == 0
 
@@ -135,7 +147,7 @@ def test_seed_zero_is_a_seed() -> None:
 def test_a_saved_config_reads_back_with_changes_on_top(tmp_path: Path) -> None:
     config = replace(compose("model=tiny", "data.train=[]"), resume="x")
     save_config(config, tmp_path / "config.yaml")
-    again = load_config(tmp_path / "config.yaml", TrainConfig, ["trainer.max_epochs=7"])
+    again = load_config(tmp_path / "config.yaml", TrainConfig, {"trainer.max_epochs": 7})
     assert again == replace(config, trainer=replace(config.trainer, max_epochs=7))
     assert is_dataclass(again.model)
 

@@ -7,8 +7,12 @@ import pytest
 from translate import Translator
 
 FIXTURE = Path(__file__).parent / "fixtures" / "tiny_model"
-# what version 0.1.0 answered, with the log-probability of the answer (greedy, float32)
-ANSWERS: list[tuple[str, str, float]] = []
+# what version 0.1.0 answered, with the log-probability of the answer (greedy, float32), after 600 steps of training
+ANSWERS = [
+    ("Good morning.", "L'est mal.", -11.0349),
+    ("The cat is black.", "Le cuisine est fille.", -11.9787),
+    ("She will eat an apple tomorrow.", "Elle vient de la chaulé.", -19.2682),
+]
 
 
 @pytest.mark.parametrize(("src", "text", "log_prob"), ANSWERS)

@@ -120,7 +120,7 @@ def test_long_texts_are_translated_in_pieces() -> None:
     sentences = ["the cat sat by the sea.", "two dogs run and run.", "a cat sat."]
     text = " ".join(sentences)
     assert len(translator.tokenizer.encode_src(text)) > 12
-    whole, *parts = translator.translate([text, *sentences], num_hypotheses=2)
+    whole, *parts = translator.translate([text, *sentences], num_hypotheses=2, max_output_len=18)
     assert whole.text == " ".join(part.text for part in parts if part.text)
     for rank in range(2):
         joined = whole.hypotheses[rank]

@@ -118,7 +118,7 @@ def find_model(path: Path | str | None = None) -> Path:
     if path is None:
         raise ValueError(
             f"there is no trained model yet ({LATEST} does not exist): train one with `python -m translate.train`, "
-            "or name one with --model"
+            "or name one with --model PATH (model=PATH for translate.evaluate)"
         )
     problem = f"neither it nor its model/ holds {_WEIGHTS}" if root.is_dir() else "there is no such directory"
     raise ValueError(f"no model in {root}: {problem}; give a run directory that `python -m translate.train` has made")

@@ -8,7 +8,7 @@ Nothing here imports torch, lightning or hydra at import time, so that `--help` 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,6 +76,19 @@ class ModelConfig:
             _share(f"model.{name}", getattr(self, name))
 
 
+_USED_BY = {  # settings of some data sources only
+    "root": ("multi30k", "hub", "files"),
+    "train": ("files",),
+    "valid": ("files",),
+    "test": ("files",),
+    "hub_id": ("hub",),
+    "hub_config": ("hub",),
+    "streaming": ("hub",),
+    "src_column": ("hub", "files"),
+    "tgt_column": ("hub", "files"),
+}
+
+
 @dataclass
 class DataConfig:
     """Where pairs come from, how they are cleaned and batched; keys are explained in conf/data/everyday.yaml."""
@@ -107,6 +120,13 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         _choice("data.source", self.source, ("everyday", "multi30k", "hub", "files"))
+        if self.src_lang == self.tgt_lang == "fr":  # src_lang=fr alone turns the direction around
+            self.tgt_lang = "en"
+        for name, sources in _USED_BY.items():
+            if getattr(self, name) and self.source not in sources:
+                raise ValueError(
+                    f"data.{name} does nothing with data={self.source}; it needs data={' or '.join(sources)}"
+                )
         if self.src_lang == self.tgt_lang:
             raise ValueError(f"data.src_lang and data.tgt_lang are both {self.src_lang}; they must differ")
         if self.source == "files" and not self.train:
@@ -320,8 +340,8 @@ class EvaluateConfig:
         _at_least("bootstrap", self.bootstrap, 0)
 
 
-def load_config(path: Path, schema: type[Config], overrides: Sequence[str] = ()) -> Config:
-    """Read a run's `config.yaml` back, with `key=value` changes on top.
+def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:
+    """Read a run's `config.yaml` back, with changes by dotted key on top.
 
     Raises:
         ValueError: If the file is missing or holds a key or a value that the schema does not allow.
@@ -332,9 +352,9 @@ def load_config(path: Path, schema: type[Config], overrides: Sequence[str] = ())
     if not path.is_file():
         raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
     try:
-        merged = OmegaConf.merge(
-            OmegaConf.structured(schema), OmegaConf.load(path), OmegaConf.from_dotlist(list(overrides))
-        )
+        merged = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path))
+        for key, value in (changes or {}).items():
+            OmegaConf.update(merged, key, value)
         return OmegaConf.to_object(merged)  # type: ignore[return-value]
     except OmegaConfBaseException as error:
         raise ValueError(f"{path}: {str(error).splitlines()[0]}") from error

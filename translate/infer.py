@@ -14,7 +14,7 @@ from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from translate.config import DecodeConfig
 from translate.doors import run_door
@@ -114,7 +114,7 @@ def _translate(
     progress: Callable[[int], object],
 ) -> None:
     """Translate chunk by chunk and write each as soon as it is ready."""
-    settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
+    settings: dict[str, Any] = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
     translate = partial(translator.translate, **settings, progress=progress)
     translate([])  # refuses a bad setting before the first line is waited for
     start, done = perf_counter(), 0

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from translate.config import TrainConfig, load_config, save_config
 from translate.doors import run_door
 from translate.hydra_door import hydra_main
 
 LAST = Path("checkpoints/last.ckpt")
-FIXED = ("model.", "tokenizer.", "data.", "seed", "trainer.devices", "run_dir")  # what a checkpoint depends on
+FIXED = (  # what a checkpoint depends on, or holds itself
+    *("model.", "tokenizer.", "data.", "seed", "run_dir", "trainer.devices", "trainer.ema_decay"),
+    *("optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay"),
+)
 MOVABLE = ("data.root", "data.cache_dir")
 RUN_DIR_VARIABLE = "TRANSLATE_RUN_DIR"  # tells the other processes of a data-parallel run where the first one writes
 
@@ -50,16 +55,18 @@ def train(config: TrainConfig) -> Path:
         (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
         say(data.cleaning.table(), f"run directory {run_dir}")
     os.environ[RUN_DIR_VARIABLE] = str(run_dir)
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)  # before and after training, like Ctrl-C
     try:
         fitted = fit(config, run_dir, data)
-    except Interrupted:
+        if first:
+            finish(config, run_dir, data, fitted)
+    except (Interrupted, KeyboardInterrupt):
         if first and (run_dir / LAST).exists():
             say(f"stopped; go on with\n  python -m translate.train resume={shlex.quote(str(run_dir))}")
         raise SystemExit(130) from None
     finally:
         del os.environ[RUN_DIR_VARIABLE]
-    if first:
-        finish(config, run_dir, data, fitted)
+        signal.signal(signal.SIGTERM, previous)
     return run_dir
 
 
@@ -90,19 +97,23 @@ def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
     Called from Python, where there is no command line, the settings are those of `config`.
     """
     from hydra.core.hydra_config import HydraConfig
+    from hydra.core.override_parser.overrides_parser import OverridesParser
 
     run_dir = Path(str(config.resume)).resolve()
     if not (run_dir / LAST).is_file():
         raise ValueError(f"resume ({config.resume}) holds no {LAST}; give the directory of a run")
     if not HydraConfig.initialized():
         return config, run_dir
-    overrides = [line for line in HydraConfig.get().overrides.task if not line.startswith("resume=")]
-    for key in (line.split("=")[0].lstrip("+~") for line in overrides):
-        if HydraConfig.get().runtime.choices.get(key):
+    changes: dict[str, Any] = {}
+    for override in OverridesParser.create().parse_overrides(list(HydraConfig.get().overrides.task)):
+        key = override.key_or_group
+        if key in HydraConfig.get().runtime.choices:
             raise ValueError(f"resume keeps the run's own {key}; change single settings instead of groups")
         if key.startswith(FIXED) and key not in MOVABLE:
             raise ValueError(f"resume keeps the run's own {key}; start a new run to change it")
-    resumed = load_config(run_dir / "config.yaml", TrainConfig, overrides)
+        if key != "resume":
+            changes[key] = override.value()
+    resumed = load_config(run_dir / "config.yaml", TrainConfig, changes)
     return replace(resumed, resume=config.resume), run_dir
 
 

@@ -167,6 +167,8 @@ class Translator:
             "max_output_ratio": max_output_ratio,
             "batch_tokens": batch_tokens,
         }
+        if beam_size is not None and num_hypotheses is None:  # the directory's own may not fit the new beam
+            given["num_hypotheses"] = min(self.config.decode.num_hypotheses, beam_size)
         decode = replace(self.config.decode, **{key: value for key, value in given.items() if value is not None})
         self._check_positions(decode.max_output_len)
         return self._translate([clean_text(text) for text in texts], decode, progress)
@@ -184,7 +186,8 @@ class Translator:
         self, clean: list[str], decode: DecodeConfig, progress: Callable[[int], object] | None
     ) -> list[Translation]:
         """`translate` for clean texts and complete settings."""
-        pieces, ids = self._pieces(dict.fromkeys(text for text in clean if text))
+        room = min(self.max_src_len, decode.max_output_len * 2 // 3)  # a translation may be longer than its source
+        pieces, ids = self._pieces(dict.fromkeys(text for text in clean if text), max(2, room))
         completes = Counter(pieces[text][-1] for text in clean if text)
         if progress is not None and "" in clean:
             progress(clean.count(""))
@@ -206,13 +209,13 @@ class Translator:
                 "the learned positions of this model (model.max_positions)"
             )
 
-    def _pieces(self, texts: dict[str, None]) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
-        """What to translate for each text, itself or the pieces of a long one, and the source ids of each piece."""
+    def _pieces(self, texts: dict[str, None], room: int) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
+        """What to translate for each text, itself or pieces of `room` tokens, and the source ids of each piece."""
         encoded = dict(zip(texts, self.tokenizer.encode_src_batch(list(texts)), strict=True))
         pieces = {text: [text] for text in texts}
         for text in [text for text, ids in encoded.items() if len(ids) > self.max_src_len]:
             del encoded[text]
-            pieces[text] = split_text(text, lambda piece: len(self.tokenizer.encode_src(piece)) <= self.max_src_len)
+            pieces[text] = split_text(text, lambda piece: len(self.tokenizer.encode_src(piece)) <= room)
             encoded.update(zip(pieces[text], self.tokenizer.encode_src_batch(pieces[text]), strict=True))
         return pieces, encoded
 

@@ -116,6 +116,14 @@ def test_a_mask_per_head_is_honoured(groups: int) -> None:
         assert_close(fused_attention(q, k, v, mask)[:, head : head + 1], alone, atol=1e-6, rtol=0)
 
 
+@pytest.mark.parametrize("groups", HEAD_COUNTS)
+def test_a_mask_of_queries_and_keys_alone_serves_every_row(groups: int) -> None:
+    q, k, v = random(2, 4, 5, 8), random(2, groups, 5, 8, seed=2), random(2, groups, 5, 8, seed=3)
+    mask = torch.ones(5, 5).tril().bool()
+    expected = explicit_attention(q, k, v, mask.expand(2, 1, 5, 5))[0]
+    assert_close(fused_attention(q, k, v, mask), expected, atol=1e-6, rtol=0)
+
+
 @pytest.mark.parametrize("kind", ["none", "padding", "causal", "both"])
 def test_cores_equal_the_additive_formula_in_numpy(kind: str) -> None:
     q, k, v = (random(2, 4, 5, 8, seed=seed) for seed in (1, 2, 3))

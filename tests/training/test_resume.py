@@ -43,7 +43,7 @@ def state(run_dir: Path) -> dict[str, Any]:
         "TranslationDataModule",
         "global_step",
     )
-    return {name: checkpoint.get(name) for name in names} | {"kept": kept, "rng": checkpoint["rng_state"]}
+    return {name: checkpoint.get(name) for name in names} | {"kept": kept, "rng": checkpoint["rng_states"]}
 
 
 def assert_same(one: Any, other: Any, where: str = "") -> None:

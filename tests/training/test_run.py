@@ -70,7 +70,7 @@ def test_the_finish_scores_the_test_set_and_writes_the_report(make_config, capsy
     assert {"report.json", "report.md", "report.html"} <= {path.name for path in run_dir.iterdir()}
     out = capsys.readouterr().out
     assert "BLEU" in out
-    assert f'next: python -m translate.infer --model {run_dir} "Good morning."' in out
+    assert f"next: python -m translate.infer --model {run_dir} " in out
 
 
 def test_max_steps_may_end_amid_an_epoch_and_still_validates(make_config) -> None:

@@ -14,7 +14,12 @@ def test_auto_precision_is_bfloat16_only_where_the_processor_has_it(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # a GPU that accelerator=cpu leaves alone
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: in_hardware, raising=False)
     assert pick_precision(TrainerConfig(precision="auto", accelerator="cpu")) == expected
-    assert pick_precision(TrainerConfig(precision="16-mixed", accelerator="cpu")) == "16-mixed"
+    assert pick_precision(TrainerConfig(precision="32", accelerator="cpu")) == "32"
+
+
+def test_float16_is_refused_without_a_gpu() -> None:
+    with pytest.raises(ValueError, match="16-mixed needs a GPU"):
+        pick_precision(TrainerConfig(precision="16-mixed", accelerator="cpu"))
 
 
 @pytest.mark.parametrize(("supported", "expected"), [(True, "bf16-mixed"), (False, "16-mixed")])

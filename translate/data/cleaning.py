@@ -25,6 +25,10 @@ _SPACE_MARK = "\u2581"  # what SentencePiece writes for a space
 _RATIO_FROM = 20  # characters
 
 
+def _has_controls(text: str) -> bool:
+    return any(pattern.search(text) for pattern in (_SPACES, _CONTROLS, _LOOSE_JOINERS))
+
+
 def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_chars: bool = True) -> str:
     """Make a string clean: one that the tokenizer gives back unchanged and that hides nothing.
 
@@ -188,7 +192,7 @@ class Cleaner:
 
     def _count_changes(self, pair: Pair, split: str) -> None:
         rules = self.rules
-        if rules.remove_control_chars and any(_SPACES.search(t) or _CONTROLS.search(t) for t in pair):
+        if rules.remove_control_chars and any(_has_controls(text) for text in pair):
             self.report.add(split, "remove_control_chars")
         if rules.normalize_unicode and not all(unicodedata.is_normalized("NFC", text) for text in pair):
             self.report.add(split, "normalize_unicode")

@@ -163,6 +163,8 @@ def _files(config: DataConfig) -> Corpus:
 def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
     named = bool(config.src_column or config.tgt_column)
     full = tuple(str(Path(config.root or "", path)) for path in paths)
+    if [suffix(path) for path in full] == [f".{config.tgt_lang}", f".{config.src_lang}"]:
+        full = full[::-1]  # named by their languages, they need no order
     return FileSource(full, _columns(config), named, config.cache_dir) if full else None
 
 

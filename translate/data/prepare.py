@@ -86,7 +86,13 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
 def cached_tokenizer(text: TextStore, config: TokenizerConfig, cache_dir: Path) -> Tokenizer:
     """The tokenizer of `config.path`, or one trained on the training split, only if the cache lacks it."""
     if config.path is not None:
-        return Tokenizer.load(config.path)
+        tokenizer = Tokenizer.load(config.path)
+        if tokenizer.joint != config.joint:
+            kind = "joint" if tokenizer.joint else "one per side"
+            raise ValueError(
+                f"tokenizer.path ({config.path}) is {kind}; set tokenizer.joint={str(tokenizer.joint).lower()}"
+            )
+        return tokenizer
     settings = (config.kind, config.vocab_size, config.joint, config.character_coverage, list(config.user_symbols))
     entry = cache_dir / "tokenizers" / cache_key("tokenizer", text.key, settings)
     if not entry.is_dir():

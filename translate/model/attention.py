@@ -199,6 +199,7 @@ def explicit_is_faster(q: Tensor) -> bool:
 
 def _group_mask(attn_mask: Tensor, heads: int, groups: int, queries: int) -> Tensor:
     """Reshape a mask for [B, H, Q, K] into one for [B, G, R * Q, K], without touching K."""
+    attn_mask = attn_mask[(None,) * (4 - attn_mask.dim())]
     if attn_mask.size(1) == 1 and attn_mask.size(2) == 1:
         return attn_mask
     batch, _, _, keys = attn_mask.shape

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -38,7 +39,10 @@ class ValidationBleu(L.Callback):
         """Translate and score, on the first process only."""
         value = 0.0
         if trainer.is_global_zero and self.pairs:
-            outputs = [t.text for t in self.translator.translate([pair.src for pair in self.pairs], beam_size=1)]
+            outputs = [
+                t.text
+                for t in self.translator.translate([pair.src for pair in self.pairs], beam_size=1, num_hypotheses=1)
+            ]
             value = self._bleu.corpus_score(outputs, [[pair.tgt for pair in self.pairs]]).score
             chosen = range(0, len(outputs), max(1, len(outputs) // 3))
             self._samples = [(self.pairs[i].src, self.pairs[i].tgt, outputs[i]) for i in chosen][:3]
@@ -122,10 +126,25 @@ class Resumable(Checkpoint):
         self._stepped = self._due = False  # whether that batch completed one; whether to save as soon as one does
         self._signal: signal.Signals | None = None
         self._handlers: dict[int, Any] = {}
+        self._seconds_before = 0.0  # of training, in the processes before this one
+        self._started = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of training so far, validation included, over all processes that resumed each other."""
+        return self._seconds_before + perf_counter() - self._started
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run must know."""
+        return {"seconds": self.seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take it over."""
+        self._seconds_before = state_dict["seconds"]
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Take the signals over; a second one stops at once."""
-        self._step = trainer.global_step
+        self._step, self._started = trainer.global_step, perf_counter()
         for number in (signal.SIGINT, signal.SIGTERM):
             self._handlers[number] = signal.signal(number, self._on_signal)
 

@@ -61,7 +61,7 @@ class TranslationModule(L.LightningModule):
         self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
         self._step_tokens = 0  # target tokens of the batches since the last optimizer step
         self._valid_sums = torch.zeros(2)  # loss in nats, tokens
-        self._rng_state: Tensor | None = None
+        self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
         """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
@@ -82,6 +82,11 @@ class TranslationModule(L.LightningModule):
                 parameter.grad *= scale
         if self.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
             torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
+
+    def on_train_start(self) -> None:
+        """Give each process dropout of its own; the first keeps the generator that made the weights."""
+        if self.global_rank and self._rng_state is None:
+            torch.manual_seed(torch.initial_seed() + self.global_rank)
 
     def on_validation_epoch_start(self) -> None:
         """Start a new sum."""
@@ -123,20 +128,23 @@ class TranslationModule(L.LightningModule):
         """
         if not all(bool(parameter.isfinite().all()) for parameter in self.parameters()):
             raise diverged("a weight", self.trainer.global_step)
-        checkpoint["rng_state"] = torch.get_rng_state()
-        if self.device.type == "cuda":
-            checkpoint["cuda_rng_state"] = torch.cuda.get_rng_state(self.device)
+        cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
+        states: list[Any] = [(torch.get_rng_state(), cuda)]
+        if self.trainer.world_size > 1:
+            states *= self.trainer.world_size
+            torch.distributed.all_gather_object(states, states[0])
+        checkpoint["rng_states"] = states  # of each process
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Take the random generators' state along; the first step after resuming sets it."""
-        self._rng_state = checkpoint["rng_state"]
-        self._cuda_rng_state = checkpoint.get("cuda_rng_state")
+        self._rng_state = checkpoint["rng_states"][self.global_rank]
 
     def _restore_rng(self) -> None:
         if self._rng_state is not None:
-            torch.set_rng_state(self._rng_state)
-            if self._cuda_rng_state is not None and self.device.type == "cuda":
-                torch.cuda.set_rng_state(self._cuda_rng_state, self.device)
+            cpu, cuda = self._rng_state
+            torch.set_rng_state(cpu)
+            if cuda is not None and self.device.type == "cuda":
+                torch.cuda.set_rng_state(cuda, self.device)
             self._rng_state = None
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:

@@ -1,6 +1,7 @@
 """A run from a prepared data module to a finished run directory."""
 
 import os
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ class Fitted:
     Attributes:
         model: The network, with the weights of the last step.
         steps: Optimizer steps done.
-        seconds: Wall time of this process's training, validation included.
+        seconds: Wall time of training, validation included, also before it was resumed.
         best: Keeps the best checkpoints and their scores.
         latest: Keeps the most recent ones, if they are to be averaged.
     """
@@ -54,6 +55,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
     checkpoints = make_checkpoints(config.trainer, run_dir / "checkpoints")
     last = run_dir / "checkpoints" / "last.ckpt"
+    resumable = Resumable(last, config.trainer.checkpoint_every)
     trainer = make_trainer(
         config,
         run_dir,
@@ -62,18 +64,16 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
             *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
             Progress(config.trainer.log_every),
             *checkpoints,
-            Resumable(last, config.trainer.checkpoint_every),
+            resumable,
         ],
     )
-    module = make_module(
-        model, config.optim, batch_tokens=config.data.batch_tokens, precision=config.trainer.precision
-    )
+    module = make_module(model, config.optim, batch_tokens=config.data.batch_tokens, precision=config.trainer.precision)
     if trainer.is_global_zero:
         say(describe(config, data, model))
-    started = time.perf_counter()
     trainer.fit(module, datamodule=data, ckpt_path=last if config.resume else None)
-    seconds = time.perf_counter() - started
-    return Fitted(model, trainer.global_step, seconds, checkpoints[0], checkpoints[1] if checkpoints[1:] else None)
+    return Fitted(
+        model, trainer.global_step, resumable.seconds, checkpoints[0], checkpoints[1] if checkpoints[1:] else None
+    )
 
 
 def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitted: Fitted) -> None:
@@ -85,13 +85,16 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     bundle = bundle_config(config, data)
     bundle.card.update(steps=fitted.steps, weights=origin, training=clock(fitted.seconds))
     if fitted.best.best_model_score is not None:
-        bundle.card[f"valid_{config.trainer.monitor}"] = round(float(fitted.best.best_model_score), 4)
+        bundle.card[f"best checkpoint's validation {config.trainer.monitor}"] = round(
+            float(fitted.best.best_model_score), 4
+        )
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
     say(f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})")
     if config.evaluate and data.corpus.test_names:
         evaluate(config, run_dir, data)
     point_latest(Path(config.runs_dir), run_dir)
-    print(f'next: python -m translate.infer --model {run_dir} "Good morning."')
+    example = shlex.quote(data.valid_pairs[0].src)
+    print(f"next: python -m translate.infer --model {shlex.quote(str(run_dir))} {example}")
 
 
 def evaluate(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:

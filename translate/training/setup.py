@@ -4,6 +4,7 @@ import logging
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import lightning as L
 import torch
@@ -21,9 +22,12 @@ from translate.training.module import TranslationModule
 
 def pick_precision(config: TrainerConfig) -> str:
     """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
+    on_gpu = config.accelerator != "cpu" and torch.cuda.is_available()
+    if config.precision == "16-mixed" and not on_gpu:
+        raise ValueError("trainer.precision=16-mixed needs a GPU; use bf16-mixed or 32")
     if config.precision != "auto":
         return config.precision
-    if config.accelerator != "cpu" and torch.cuda.is_available():
+    if on_gpu:
         return "bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed"
     in_hardware = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()  # without it bfloat16 is slower
     return "bf16-mixed" if in_hardware else "32"
@@ -85,6 +89,14 @@ def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
     return loggers
 
 
+class Patience(EarlyStopping):
+    """Early stopping whose patience, after a resume, is that of the settings."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what was seen, not how long to wait."""
+        super().load_state_dict(state_dict | {"patience": self.patience})
+
+
 def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callback]) -> L.Trainer:
     """Lightning's Trainer for these settings.
 
@@ -93,7 +105,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
     """
     _quiet_lightning()
     trainer = config.trainer
-    stop_early = EarlyStopping(
+    stop_early = Patience(
         f"valid_{trainer.monitor}",
         mode="max" if trainer.monitor == "bleu" else "min",
         patience=trainer.patience or 0,
