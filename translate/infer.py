@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from time import perf_counter
@@ -115,7 +114,10 @@ def _translate(
 ) -> None:
     """Translate chunk by chunk and write each as soon as it is ready."""
     settings: dict[str, Any] = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
-    translate = partial(translator.translate, **settings, progress=progress)
+
+    def translate(texts: list[str]) -> list[Translation]:
+        return translator.translate(texts, **settings, progress=progress)
+
     translate([])  # refuses a bad setting before the first line is waited for
     start, done = perf_counter(), 0
     for texts in chunks:
