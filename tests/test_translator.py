@@ -128,6 +128,13 @@ def test_long_texts_are_translated_in_pieces() -> None:
         assert joined.log_prob == pytest.approx(sum(part.hypotheses[rank].log_prob for part in parts), abs=1e-4)
 
 
+def test_a_beam_narrower_than_the_stored_number_of_hypotheses_gives_what_it_has(translator: Translator) -> None:
+    config = replace(translator.config, decode=DecodeConfig(beam_size=4, num_hypotheses=3, max_output_len=12))
+    stored = Translator(translator.model, translator.tokenizer, config)
+    assert len(stored.translate(["a cat"])[0].hypotheses) == 3
+    assert len(stored.translate(["a cat"], beam_size=2)[0].hypotheses) == 2
+
+
 def test_a_very_long_line_without_a_space_is_one_line() -> None:
     translator = make_translator(max_src_len=12)
     (translation,) = translator.translate(["x" * 2000], beam_size=1, max_output_len=3)

@@ -349,3 +349,11 @@ def test_opening_a_corpus_does_not_import_datasets(tmp_path):
         "open_corpus(DataConfig()).fingerprint; sys.exit('datasets' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_two_files_named_by_their_languages_need_no_order(tmp_path: Path) -> None:
+    paths = write_text(tmp_path, "train", PAIRS)
+    swapped = open_corpus(DataConfig(source="files", train=paths, holdout=1, src_lang="fr", cache_dir=str(tmp_path)))
+    assert next(iter(swapped.train())).src in {pair.tgt for pair in PAIRS}
+    same = DataConfig(source="files", train=paths[::-1], holdout=1, src_lang="fr", cache_dir=str(tmp_path))
+    assert list(open_corpus(same).train()) == list(swapped.train())

@@ -121,6 +121,12 @@ def test_a_given_tokenizer_is_used(config, tmp_path):
     assert data_module(config, path=str(tmp_path)).tokenizer.src_vocab_size == 310
 
 
+def test_a_given_tokenizer_of_the_other_kind_is_refused(config, tmp_path):
+    data_module(config, joint=False).tokenizer.save(tmp_path)
+    with pytest.raises(ValueError, match=r"is one per side; set tokenizer\.joint=false"):
+        data_module(config, path=str(tmp_path))
+
+
 def test_separate_vocabularies_encode_each_side_with_its_own(config):
     data = data_module(config, vocab_size=300, joint=False)
     assert not data.tokenizer.joint

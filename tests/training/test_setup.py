@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from translate.config import TrainerConfig
-from translate.training.setup import pick_precision
+from translate.training.setup import Patience, pick_precision
 
 
 @pytest.mark.parametrize(("in_hardware", "expected"), [(True, "bf16-mixed"), (False, "32")])
@@ -29,3 +29,10 @@ def test_auto_precision_on_a_gpu_is_the_16_bit_type_that_it_has(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: supported)
     assert pick_precision(TrainerConfig(precision="auto")) == expected
+
+
+def test_a_resumed_run_waits_as_long_as_its_settings_say() -> None:
+    before, after = Patience("valid_loss", patience=2), Patience("valid_loss", patience=7)
+    before.wait_count = 1
+    after.load_state_dict(before.state_dict())
+    assert (after.patience, after.wait_count) == (7, 1)
