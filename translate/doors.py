@@ -26,14 +26,12 @@ def run_door(main: Callable[[], int | None]) -> NoReturn:
         status = 141
     except (ValueError, OSError) as error:
         logger.debug("the error below came from here", exc_info=True)
-        status = report_error(error)
+        print(f"error: {' '.join(_explain(error).split())}", file=sys.stderr)
+        status = 2
     sys.exit(status)
 
 
-def report_error(error: Exception) -> int:
-    """Print an error that a user caused as one line on stderr; returns the exit status, 2."""
-    text = str(error)
+def _explain(error: ValueError | OSError) -> str:
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    print(f"error: {' '.join(text.split())}", file=sys.stderr)
-    return 2
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

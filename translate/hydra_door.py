@@ -14,7 +14,6 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from translate.doors import report_error
 from translate.resources import conf_dir
 
 Config = TypeVar("Config")
@@ -25,10 +24,13 @@ def hydra_main(
 ) -> None:
     """Run `task` with the configuration that the command line describes.
 
-    Composes `conf/<config_name>.yaml` over `schema`; a wrong key, value or file name, and any ValueError of the task,
-    becomes one line on stderr and exit status 2. `--help`, `--cfg job`, `-m` and the rest of Hydra's flags work.
+    Composes `conf/<config_name>.yaml` over `schema`. `--help`, `--cfg job`, `-m` and the rest of Hydra's flags work.
     Without `groups` the folders of conf/ offer no choices, so that a key called like one, as in `model=PATH`, is a
     value.
+
+    Raises:
+        ValueError: For a key, value or file name that is wrong, in one line; and whatever the task raises.
+        OSError: If the task raises it.
     """
     store, directory = ConfigStore.instance(), conf_dir()
     store.store(name=f"{config_name}_schema", node=schema)
@@ -39,16 +41,25 @@ def hydra_main(
     def run(config: DictConfig) -> None:
         try:
             task(OmegaConf.to_object(config))  # type: ignore[arg-type]
-        except BrokenPipeError:
-            raise
         except (ValueError, OSError) as error:
-            sys.exit(report_error(error))
+            raise _PastHydra(error) from error
 
     try:
         _check(config_name, schema, str(directory), [argument for argument in sys.argv[1:] if _is_override(argument)])
     except (HydraException, OmegaConfBaseException, ValueError) as error:
-        sys.exit(report_error(ValueError(_explain(error, schema))))
-    hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
+        raise ValueError(_explain(error, schema)) from error
+    try:
+        hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
+    except _PastHydra as past:
+        raise past.error from None
+
+
+class _PastHydra(BaseException):
+    """Carries an error past Hydra, which would print any Exception of a job in its own way, to `run_door`."""
+
+    def __init__(self, error: ValueError | OSError) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 def _is_override(argument: str) -> bool:

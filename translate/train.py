@@ -14,8 +14,8 @@ from typing import Any
 from translate.config import TrainConfig, load_config, save_config
 from translate.doors import run_door
 from translate.hydra_door import hydra_main
+from translate.training import LAST_CHECKPOINT
 
-LAST = Path("checkpoints/last.ckpt")
 FIXED = (  # what a checkpoint depends on, or holds itself
     *("model.", "tokenizer.", "data.", "seed", "run_dir", "trainer.devices", "trainer.ema_decay"),
     *("optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay"),
@@ -61,7 +61,7 @@ def train(config: TrainConfig) -> Path:
         if first:
             finish(config, run_dir, data, fitted)
     except (Interrupted, KeyboardInterrupt):
-        if first and (run_dir / LAST).exists():
+        if first and (run_dir / LAST_CHECKPOINT).exists():
             say(f"stopped; go on with\n  python -m translate.train resume={shlex.quote(str(run_dir))}")
         raise SystemExit(130) from None
     finally:
@@ -100,8 +100,8 @@ def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     run_dir = Path(str(config.resume)).resolve()
-    if not (run_dir / LAST).is_file():
-        raise ValueError(f"resume ({config.resume}) holds no {LAST}; give the directory of a run")
+    if not (run_dir / LAST_CHECKPOINT).is_file():
+        raise ValueError(f"resume ({config.resume}) holds no {LAST_CHECKPOINT}; give the directory of a run")
     if not HydraConfig.initialized():
         return config, run_dir
     changes: dict[str, Any] = {}

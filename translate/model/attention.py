@@ -180,11 +180,12 @@ def explicit_attention(
     batch, heads, queries, head_dim = q.shape
     grouped = q.reshape(batch, k.size(1), -1, head_dim)  # [B, G, R * Q, D]
     scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1) / math.sqrt(head_dim)
-    if attn_mask is not None:
-        scores = scores.masked_fill(~attn_mask, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(dim=-1)
-    if attn_mask is not None:
-        weights = weights.masked_fill(~attn_mask, 0.0)  # changes only rows that may attend to nothing
+    if attn_mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        blocked = ~attn_mask
+        weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1)
+        weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
     dropped = F.dropout(weights, dropout) if dropout else weights
     return (dropped.view(batch, k.size(1), -1, k.size(2)) @ v).view(q.shape), weights
 

@@ -65,7 +65,6 @@ class TranslationModule(L.LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
         """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
-        self._restore_rng()
         loss = self._loss_sum(batch, self.label_smoothing)
         self._step_tokens += batch.num_tokens
         return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
@@ -84,8 +83,17 @@ class TranslationModule(L.LightningModule):
             torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
 
     def on_train_start(self) -> None:
-        """Give each process dropout of its own; the first keeps the generator that made the weights."""
-        if self.global_rank and self._rng_state is None:
+        """Go on with the checkpoint's generators, or give each process dropout of its own.
+
+        The first process of a fresh run keeps the generator that made the weights.
+        """
+        if self._rng_state is not None:
+            cpu, cuda = self._rng_state
+            torch.set_rng_state(cpu)
+            if cuda is not None and self.device.type == "cuda":
+                torch.cuda.set_rng_state(cuda, self.device)
+            self._rng_state = None
+        elif self.global_rank:
             torch.manual_seed(torch.initial_seed() + self.global_rank)
 
     def on_validation_epoch_start(self) -> None:
@@ -136,16 +144,8 @@ class TranslationModule(L.LightningModule):
         checkpoint["rng_states"] = states  # of each process
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take the random generators' state along; the first step after resuming sets it."""
+        """Take the random generators' state along; `on_train_start` sets it."""
         self._rng_state = checkpoint["rng_states"][self.global_rank]
-
-    def _restore_rng(self) -> None:
-        if self._rng_state is not None:
-            cpu, cuda = self._rng_state
-            torch.set_rng_state(cpu)
-            if cuda is not None and self.device.type == "cuda":
-                torch.cuda.set_rng_state(cuda, self.device)
-            self._rng_state = None
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
         memory = self.model.encode(batch.src_ids, batch.src_mask)

@@ -14,6 +14,7 @@ from translate.bundle import BundleConfig, save_bundle
 from translate.config import TrainConfig, TrainerConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
+from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
 from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationBleu
 from translate.training.progress import Progress, clock, say
@@ -53,8 +54,8 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     tokenizer = data.tokenizer
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
-    checkpoints = make_checkpoints(config.trainer, run_dir / "checkpoints")
-    last = run_dir / "checkpoints" / "last.ckpt"
+    last = run_dir / LAST_CHECKPOINT
+    checkpoints = make_checkpoints(config.trainer, last.parent)
     resumable = Resumable(last, config.trainer.checkpoint_every)
     trainer = make_trainer(
         config,
