@@ -88,10 +88,14 @@ def is_nested(annotation: Any) -> bool:
     ("section", "values", "message"),
     [
         (ModelConfig, {"num_heads": 3}, r"model.d_model \(256\) must be divisible by model.num_heads \(3\)"),
-        (ModelConfig, {"num_kv_heads": 3}, r"model.num_kv_heads \(3\) must divide model.num_heads \(4\)"),
+        (
+            ModelConfig,
+            {"attention": "gqa", "num_kv_heads": 3},
+            r"model.num_kv_heads \(3\) must divide model.num_heads \(4\)",
+        ),
         (ModelConfig, {"norm": "batch"}, r"model.norm \(batch\) must be one of layernorm, rmsnorm"),
         (ModelConfig, {"dropout": 1.0}, r"model.dropout \(1.0\)"),
-        (ModelConfig, {"positions": "rotary", "head_dim": 5}, "even head_dim"),
+        (ModelConfig, {"positions": "rotary", "head_dim": 5}, r"a head_dim that 2 divides, not 5"),
         (DataConfig, {"source": "wmt"}, r"data.source \(wmt\) must be one of everyday"),
         (DataConfig, {"source": "files"}, "data.train="),
         (DataConfig, {"source": "hub"}, "data.hub_id"),
@@ -174,7 +178,7 @@ def door(*arguments: str) -> subprocess.CompletedProcess[str]:
     ("argument", "message"),
     [
         ("model.d_modle=3", "unknown setting model.d_modle; did you mean model.d_model"),
-        ("model=tny", "there is no model/tny; conf/model has base, big, gqa, mqa, small, tiny"),
+        ("model=tny", "there is no model/tny; conf/model has base, big, small, tiny"),
         ("model.d_model=wide", "model.d_model: Value 'wide' of type 'str' could not be converted to Integer"),
         ("optim.lr=-1", "optim.lr (-1.0) must be above 0"),
         ("resume=nowhere", "resume (nowhere) holds no checkpoints/last.ckpt"),
@@ -196,5 +200,5 @@ def test_a_sweep_with_a_mistake_stops_before_its_first_run() -> None:
 
 def test_help_shows_groups_and_examples() -> None:
     text = door("--help").stdout
-    assert "model: base, big, gqa, mqa, small, tiny" in text
+    assert "model: base, big, small, tiny" in text
     assert "python -m translate.train data=files" in text

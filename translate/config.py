@@ -38,8 +38,13 @@ class ModelConfig:
     d_model: int = 256
     d_ff: int = 1024
     num_heads: int = 4
-    num_kv_heads: int | None = None
     head_dim: int | None = None
+    attention: str = "mha"
+    encoder_attention: str | None = None
+    decoder_attention: str | None = None
+    cross_attention: str | None = None
+    num_kv_heads: int | None = None
+    kv_latent_dim: int | None = None
     num_encoder_layers: int = 3
     num_decoder_layers: int = 3
     norm_first: bool = True
@@ -58,22 +63,45 @@ class ModelConfig:
     def __post_init__(self) -> None:
         for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers", "max_positions"):
             _at_least(f"model.{name}", getattr(self, name), 1)
-        _at_least("model.num_kv_heads", self.num_kv_heads, 1)
-        _at_least("model.head_dim", self.head_dim, 1)
+        for name in ("head_dim", "num_kv_heads", "kv_latent_dim"):
+            _at_least(f"model.{name}", getattr(self, name), 1)
         if self.head_dim is None and self.d_model % self.num_heads:
             raise ValueError(
                 f"model.d_model ({self.d_model}) must be divisible by model.num_heads ({self.num_heads}); "
                 "set model.head_dim to choose another width"
             )
-        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
-            raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) must divide model.num_heads ({self.num_heads})")
+        self._check_attention()
         _choice("model.norm", self.norm, ("layernorm", "rmsnorm"))
         _choice("model.activation", self.activation, ("relu", "gelu", "swiglu"))
         _choice("model.positions", self.positions, ("sinusoidal", "learned", "rotary"))
-        if self.positions == "rotary" and (self.head_dim or self.d_model // self.num_heads) % 2:
-            raise ValueError("model.positions=rotary needs an even head_dim; change model.num_heads or model.head_dim")
         for name in ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout"):
             _share(f"model.{name}", getattr(self, name))
+        head_dim = self.head_dim or self.d_model // self.num_heads
+        own = {self.encoder_attention or self.attention, self.decoder_attention or self.attention}
+        divisor = 4 if "mla" in own else 2  # the rotary key of a latent is half as wide as a head
+        if self.positions == "rotary" and head_dim % divisor:
+            raise ValueError(
+                f"model.positions=rotary needs a head_dim that {divisor} divides, not {head_dim}; "
+                "change model.num_heads or model.head_dim"
+            )
+
+    def _check_attention(self) -> None:
+        for name in ("attention", "encoder_attention", "decoder_attention", "cross_attention"):
+            if getattr(self, name) is not None:
+                _choice(f"model.{name}", getattr(self, name), ("mha", "gqa", "mqa", "mla", "talking_heads"))
+        given = (self.encoder_attention, self.decoder_attention, self.cross_attention)
+        kinds = {kind or self.attention for kind in given}
+        if self.num_kv_heads is not None and "gqa" not in kinds:
+            raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) needs model.attention=gqa; mqa always has 1")
+        if self.kv_latent_dim is not None and "mla" not in kinds:
+            raise ValueError(f"model.kv_latent_dim ({self.kv_latent_dim}) needs model.attention=mla")
+        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
+            raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) must divide model.num_heads ({self.num_heads})")
+        if "gqa" in kinds and self.num_kv_heads is None and self.num_heads % 2:
+            raise ValueError(
+                f"model.attention=gqa pairs query heads, and model.num_heads ({self.num_heads}) is odd; "
+                "set model.num_kv_heads to a divisor of it"
+            )
 
 
 _USED_BY = {  # settings of some data sources only

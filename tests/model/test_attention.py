@@ -78,7 +78,7 @@ def test_grouped_heads_equal_repeated_heads(num_kv_heads: int) -> None:
     grouped, full = make(num_kv_heads), make(4)
     with torch.no_grad():
         for target, source in ((full.qkv.weight, grouped.qkv.weight), (full.qkv.bias, grouped.qkv.bias)):
-            q, k, v = source.split(grouped.qkv_dims)
+            q, k, v = source.split(grouped.q_parts + grouped.kv_parts)
             repeated = [
                 part.unflatten(0, (num_kv_heads, 4)).repeat_interleave(4 // num_kv_heads, 0).flatten(0, 1)
                 for part in (k, v)

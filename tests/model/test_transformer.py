@@ -1,6 +1,7 @@
 """Layers against torch's with copied weights, and the laws of the whole network."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -11,16 +12,20 @@ from translate.config import ModelConfig
 from translate.model.cache import DecoderState
 from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
 from translate.model.masks import causal_attn_mask, source_attn_mask
-from translate.model.transformer import Transformer, build_model
+from translate.model.transformer import Transformer, build_model, layer_spec
 
 TINY = ModelConfig(d_model=16, d_ff=32, num_heads=4, num_encoder_layers=2, num_decoder_layers=3)
 VARIANTS = {
     "pre-norm": TINY,
     "post-norm": replace(TINY, norm_first=False),
-    "grouped": replace(TINY, num_kv_heads=2),
-    "multi-query": replace(TINY, num_kv_heads=1),
+    "grouped": replace(TINY, attention="gqa"),
+    "multi-query": replace(TINY, attention="mqa"),
     "rotary": replace(TINY, positions="rotary", norm="rmsnorm", activation="swiglu", bias=False),
     "learned": replace(TINY, positions="learned", max_positions=40, activation="gelu", tie_output=False),
+    "latent": replace(TINY, attention="mla", kv_latent_dim=6),
+    "latent rotary": replace(TINY, attention="mla", kv_latent_dim=6, positions="rotary"),
+    "talking heads": replace(TINY, attention="talking_heads"),
+    "mixed": replace(TINY, encoder_attention="talking_heads", decoder_attention="mqa", cross_attention="mla"),
     "separate": replace(TINY, share_embeddings=False, head_dim=6),
 }
 
@@ -45,7 +50,7 @@ def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def spec(norm_first: bool, activation: str) -> LayerSpec:
-    return LayerSpec(16, 32, 4, None, None, norm_first, "layernorm", activation, False, True, 0.0, 0.0, 0.0)
+    return replace(layer_spec(TINY), norm_first=norm_first, activation=activation, dropout=0.0)
 
 
 def copy_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
@@ -89,7 +94,7 @@ def test_decoder_layer_equals_torch(norm_first: bool) -> None:
     expected = theirs(
         x, memory, torch.ones(5, 5).triu(1).bool(), tgt_key_padding_mask=~tgt_mask, memory_key_padding_mask=~src_mask
     )
-    got = ours(x, memory, causal_attn_mask(tgt_mask), source_attn_mask(src_mask))
+    got = ours(x, causal_attn_mask(tgt_mask), memory, source_attn_mask(src_mask))
     assert_close(got[tgt_mask], expected[tgt_mask])
 
 
@@ -182,15 +187,28 @@ def test_keep_drops_the_other_sentences(config: ModelConfig) -> None:
     assert state.num_sentences == 1
 
 
-def test_cache_sizes_are_those_of_the_head_counts() -> None:
+@pytest.mark.parametrize(
+    ("settings", "own", "cross"),
+    [  # numbers per token and layer in the self-attention caches and in the cross-attention caches; H = 4, D = 4
+        ({}, 2 * 4 * 4, 2 * 4 * 4),
+        ({"attention": "gqa"}, 2 * 2 * 4, 2 * 2 * 4),
+        ({"attention": "mqa"}, 2 * 1 * 4, 2 * 1 * 4),
+        ({"attention": "mla"}, 8, 8),
+        ({"attention": "mla", "kv_latent_dim": 6}, 6, 6),
+        ({"attention": "mla", "kv_latent_dim": 6, "positions": "rotary"}, 6 + 2, 6),
+        ({"attention": "talking_heads"}, 2 * 4 * 4, 2 * 4 * 4),
+        ({"decoder_attention": "mqa", "cross_attention": "mla"}, 2 * 1 * 4, 8),
+    ],
+)
+def test_cache_sizes_are_those_of_the_variant(settings: dict[str, Any], own: int, cross: int) -> None:
     src, _, src_mask, _ = batch()
-    for groups in (4, 2, 1):
-        model = make(replace(TINY, num_kv_heads=groups))
-        state = model.start(model.encode(src, src_mask), src_mask)
-        per_layer = 2 * groups * 4  # K and V, G heads, D = 4
-        assert state.num_elements == 3 * 2 * 6 * per_layer
-        step_through(model, state, torch.ones(2, 2, dtype=torch.long))
-        assert state.num_elements == 3 * (2 * 6 + 2 * 2) * per_layer
+    model = make(replace(TINY, **settings))
+    state = model.start(model.encode(src, src_mask), src_mask)
+    assert state.num_elements == 3 * 2 * 6 * cross
+    assert (state.bytes_per_token, state.bytes_per_src_token) == (0, 3 * cross * 4)
+    step_through(model, state, torch.ones(2, 2, dtype=torch.long))
+    assert state.num_elements == 3 * (2 * 6 * cross + 2 * 2 * own)
+    assert state.bytes_per_token == 3 * own * 4  # float32
 
 
 def test_cross_attention_rows_sum_to_one_over_real_source_tokens() -> None:

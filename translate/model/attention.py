@@ -1,7 +1,5 @@
 """The one attention of the project, and its two cores: fused (fast) and explicit (shows its weights)."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -11,7 +9,7 @@ from translate.model.positions import RotaryPositions
 
 
 class Attention(nn.Module):
-    """Multi-head attention: self-attention, cached self-attention and cross-attention from one class.
+    """Multi-head attention and its relatives: self-attention, cached self-attention and cross-attention in one class.
 
     `num_kv_heads` G below `num_heads` H makes it grouped-query attention (G = 1: multi-query): R = H // G query heads
     read the same keys and values.
@@ -21,20 +19,33 @@ class Attention(nn.Module):
         |  |  |  |             \\/    \\/               \\  \\/  /
         kv kv kv kv            kv    kv                  kv
 
+    `kv_latent_dim` L makes it multi-head latent attention: a token is remembered as one latent of L numbers, from which
+    each head has keys and values of its own. Training expands them. With a cache nothing is expanded: the key's
+    up-projection moves to the query and the value's behind the weighted sum, so that all heads read the latents
+    themselves, as in multi-query attention with one head of width L. Up-projections have no bias: the key's would
+    cancel in the softmax, and the value's is in the output's.
+
+    `talking_heads` lets the heads mix: their scores before the softmax and their weights after it, by a learned [H, H]
+    matrix each, which start as the identity.
+
     Args:
         d_model: Width M of inputs and outputs.
         num_heads: Query heads H.
         num_kv_heads: Key and value heads G, a divisor of H; None means H.
         head_dim: Width D of a head; None means M // H.
-        bias: Whether the four projections have one.
+        kv_latent_dim: Width L of the latent; None means keys and values are projected directly.
+        talking_heads: Whether heads mix; always through the explicit core, which builds the weights.
+        bias: Whether the projections of x, of the memory and of the output have one.
         dropout: Share of attention weights zeroed in training, 0 to 1.
-        rotary: Positions turned into self-attention's queries and keys; refused by cross-attention.
+        rotary: Positions turned into self-attention's queries and keys, of width D; refused by cross-attention. With a
+            latent they make a rotary key of their own width beside it, shared by the heads.
 
     Raises:
-        ValueError: If the widths or head counts do not divide, or `dropout` is outside 0 to 1.
+        ValueError: If the widths or head counts do not divide or exclude each other, or `dropout` is outside 0 to 1.
 
     Source: Vaswani et al. 2017 (arXiv:1706.03762), section 3.2; Shazeer 2019 (arXiv:1911.02150); Ainslie et al. 2023
-    (arXiv:2305.13245).
+    (arXiv:2305.13245); latent attention and its decoupled rotary key: DeepSeek-V2 (arXiv:2405.04434), section 2.1,
+    without its compressed queries; talking heads: Shazeer et al. 2020 (arXiv:2003.02436).
     """
 
     def __init__(
@@ -44,30 +55,45 @@ class Attention(nn.Module):
         *,
         num_kv_heads: int | None = None,
         head_dim: int | None = None,
+        kv_latent_dim: int | None = None,
+        talking_heads: bool = False,
         bias: bool = True,
         dropout: float = 0.0,
         rotary: RotaryPositions | None = None,
     ) -> None:
         super().__init__()
-        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        _check(d_model, num_heads, num_kv_heads, head_dim, dropout)
-        self.num_heads, self.num_kv_heads, self.dropout = num_heads, num_kv_heads, dropout
+        _check(d_model, num_heads, num_kv_heads, head_dim, kv_latent_dim, dropout)
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads or num_heads
         self.head_dim = head_dim or d_model // num_heads
-        self.rotary = rotary
-        q_dim, kv_dim = num_heads * self.head_dim, num_kv_heads * self.head_dim
-        self.qkv_dims = [q_dim, kv_dim, kv_dim]
-        self.qkv = nn.Linear(d_model, sum(self.qkv_dims), bias=bias)  # rows: q, then k, then v
-        self.out = nn.Linear(q_dim, d_model, bias=bias)
+        self.kv_latent_dim, self.dropout, self.rotary = kv_latent_dim, dropout, rotary
+        self.rotary_dim = rotary.head_dim if rotary is not None and kv_latent_dim is not None else 0
+        if rotary is not None and kv_latent_dim is None and rotary.head_dim != self.head_dim:
+            raise ValueError(f"rotary positions of width {rotary.head_dim} do not fit head_dim ({self.head_dim})")
+        heads_dim = num_heads * self.head_dim
+        kv_parts = [self.num_kv_heads * self.head_dim] * 2 if kv_latent_dim is None else [kv_latent_dim]
+        self.q_parts = [heads_dim, num_heads * self.rotary_dim] if self.rotary_dim else [heads_dim]
+        self.kv_parts = [*kv_parts, self.rotary_dim] if self.rotary_dim else kv_parts
+        self.qkv = nn.Linear(d_model, sum(self.q_parts + self.kv_parts), bias=bias)  # rows: q, then k and v, or latent
+        self.kv_up = None if kv_latent_dim is None else nn.Linear(kv_latent_dim, 2 * heads_dim, bias=False)
+        self.mix_scores = nn.Parameter(torch.empty(num_heads, num_heads)) if talking_heads else None
+        self.mix_weights = nn.Parameter(torch.empty(num_heads, num_heads)) if talking_heads else None
+        self.out = nn.Linear(heads_dim, d_model, bias=bias)
         self.recorded: list[Tensor] | None = None  # a list here makes forward use the explicit core and add its weights
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier-uniform for each projection by its own shape; zero biases."""
-        for weight in (*torch.split(self.qkv.weight, self.qkv_dims), self.out.weight):
+        """Xavier-uniform for each projection by its own shape; zero biases; heads that do not talk yet."""
+        projections = [*torch.split(self.qkv.weight, self.q_parts + self.kv_parts), self.out.weight]
+        if self.kv_up is not None:
+            projections += self.kv_up.weight.chunk(2)
+        for weight in projections:
             nn.init.xavier_uniform_(weight)
         for linear in (self.qkv, self.out):
             if linear.bias is not None:
                 nn.init.zeros_(linear.bias)
+        for mix in (self.mix_scores, self.mix_weights):
+            if mix is not None:
+                nn.init.eye_(mix)
 
     def forward(
         self,
@@ -91,103 +117,185 @@ class Attention(nn.Module):
             [B, Q, M], or [B * N, Q, M] as x.
 
         Raises:
-            ValueError: If `memory` and `cache` are both given, if the mask is not bool, or for cross-attention with
-                rotary positions.
+            ValueError: If `memory` and `cache` are both given, if the mask is not bool, for cross-attention with
+                rotary positions, or for talking heads whose mask differs from head to head.
         """
         if memory is not None and cache is not None:
             raise ValueError("give attention a memory or a cache, not both; project_memory(memory) makes the cache")
-        if attn_mask is not None and attn_mask.dtype != torch.bool:
-            raise ValueError(f"attn_mask must be bool with True = may attend, not {attn_mask.dtype}")
+        self._check_mask(attn_mask)
         if memory is not None:
-            cache = self.project_memory(memory)
-        if isinstance(cache, MemoryCache):
-            q, k, v = self._project_query(x, cache.k.size(0)), cache.k, cache.v
+            kv = self._project_kv(memory)
+            q = self._project_query(x, x.size(0))
+        elif isinstance(cache, MemoryCache):
+            q, kv = self._project_query(x, cache.kv.size(0)), cache.kv
         else:
-            q, k, v = self._project_self(x, cache)
-        heads = self._attend(q, k, v, attn_mask)  # [B, H, Q, D]
+            q, kv = self._project_self(x, cache)
+        if self.kv_up is None:
+            k, v = kv.unbind(1)
+            heads = self._attend(q, k, v, attn_mask)
+        elif cache is None:
+            k, v = self._expand_latent(kv)
+            heads = self._attend(q, k, v, attn_mask)
+        else:
+            heads = self._attend_latent(q, kv, attn_mask)
         return self.out(heads.transpose(1, 2).reshape(*x.shape[:2], -1))  # type: ignore[no-any-return]
 
     def project_memory(self, memory: Tensor) -> MemoryCache:
-        """Keys and values of a memory [B, K, M], in one matmul, for any number of later queries."""
+        """What every later query needs of a memory [B, K, M], in one matmul."""
+        return MemoryCache(self._project_kv(memory))
+
+    def _project_kv(self, memory: Tensor) -> Tensor:
         if self.rotary is not None:
             raise ValueError("cross-attention takes no rotary positions: source and target have no common distance")
-        q_dim = self.qkv_dims[0]
+        q_dim = sum(self.q_parts)
         bias = None if self.qkv.bias is None else self.qkv.bias[q_dim:]
-        k, v = F.linear(memory, self.qkv.weight[q_dim:], bias).chunk(2, dim=-1)
-        return MemoryCache(self._split_heads(k), self._split_heads(v))
+        return self._split_kv(F.linear(memory, self.qkv.weight[q_dim:], bias))
 
     def _project_query(self, x: Tensor, num_sentences: int) -> Tensor:
-        q_dim = self.qkv_dims[0]
+        (q_dim,) = self.q_parts
         q = F.linear(x, self.qkv.weight[:q_dim], None if self.qkv.bias is None else self.qkv.bias[:q_dim])
         return self._split_heads(q.view(num_sentences, -1, q_dim))  # the hypotheses of a sentence are more queries
 
-    def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor, Tensor]:
-        q, k, v = (self._split_heads(part) for part in torch.split(self.qkv(x), self.qkv_dims, dim=-1))
+    def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor]:
+        """Queries [B, H, Q, D] and what is remembered of the tokens, the cached ones too; see `_split_kv`."""
+        *queries, kv = torch.split(self.qkv(x), [*self.q_parts, sum(self.kv_parts)], dim=-1)
+        parts = [self._split_heads(part) for part in queries]
+        kv = self._split_kv(kv)
         if self.rotary is not None:
             offset = cache.length if cache is not None else 0
-            q, k = self.rotary(q, offset), self.rotary(k, offset)
-        if cache is not None:
-            k, v = cache.append(k, v)
-        return q, k, v
+            parts[-1] = self.rotary(parts[-1], offset)
+            kv = self._rotate_keys(kv, offset)
+        return torch.cat(parts, dim=-1) if parts[1:] else parts[0], kv if cache is None else cache.append(kv)
+
+    def _rotate_keys(self, kv: Tensor, offset: int) -> Tensor:
+        assert self.rotary is not None
+        if self.kv_latent_dim is None:
+            k, v = kv.unbind(1)
+            return torch.stack((self.rotary(k, offset), v), dim=1)
+        latent, k = torch.split(kv, self.kv_parts, dim=-1)
+        return torch.cat((latent, self.rotary(k, offset)), dim=-1)
 
     def _split_heads(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:2], -1, self.head_dim).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
+        return x.view(*x.shape[:2], self.num_heads, -1).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
+
+    def _split_kv(self, kv: Tensor) -> Tensor:
+        """Keys and values [B, 2, G, K, D], or latents with their rotary key [B, 1, K, L + rotary_dim]."""
+        if self.kv_latent_dim is not None:
+            return kv[:, None]
+        return kv.view(*kv.shape[:2], 2, self.num_kv_heads, self.head_dim).permute(0, 2, 3, 1, 4)
+
+    def _expand_latent(self, kv: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys [B, H, K, D + rotary_dim] and values [B, H, K, D] of each head."""
+        assert self.kv_up is not None
+        latent, *rotary = torch.split(kv, self.kv_parts, dim=-1)  # [B, 1, K, L], [B, 1, K, rotary_dim]
+        k, v = (self._split_heads(part) for part in self.kv_up(latent[:, 0]).chunk(2, dim=-1))
+        return torch.cat((k, rotary[0].expand(-1, self.num_heads, -1, -1)), dim=-1) if rotary else k, v
+
+    def _attend_latent(self, q: Tensor, kv: Tensor, attn_mask: Tensor | None) -> Tensor:
+        """The same as with expanded keys and values, read from the latents as they lie in the cache."""
+        assert self.kv_up is not None
+        assert self.kv_latent_dim is not None
+        k_up, v_up = self.kv_up.weight.view(2, self.num_heads, self.head_dim, -1)  # each [H, D, L]
+        content, rotary = torch.split(q, [self.head_dim, self.rotary_dim], dim=-1)
+        q = torch.cat((torch.einsum("bhqd,hdl->bhql", content, k_up), rotary), dim=-1)
+        heads = self._attend(q, kv, kv[..., : self.kv_latent_dim], attn_mask)  # [B, H, Q, L]
+        return torch.einsum("bhql,hdl->bhqd", heads, v_up)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None) -> Tensor:
         dropout = self.dropout if self.training else 0.0
-        if self.recorded is None and not (q.requires_grad and explicit_is_faster(q)):
-            return fused_attention(q, k, v, attn_mask, dropout)
-        heads, weights = explicit_attention(q, k, v, attn_mask, dropout)
+        scale = (self.head_dim + self.rotary_dim) ** -0.5
+        mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
+        if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q)):
+            return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
+        heads, weights = explicit_attention(q, k, v, attn_mask, dropout, scale=scale, mixes=mixes)
         if self.recorded is not None:
             self.recorded.append(weights)
         return heads
 
+    def _check_mask(self, attn_mask: Tensor | None) -> None:
+        if attn_mask is None:
+            return
+        if attn_mask.dtype != torch.bool:
+            raise ValueError(f"attn_mask must be bool with True = may attend, not {attn_mask.dtype}")
+        if self.mix_scores is not None and attn_mask.dim() > 2 and attn_mask.size(-3) > 1:
+            raise ValueError(
+                f"talking heads need one attn_mask for all heads, [B, 1, Q, K], not {list(attn_mask.shape)}: "
+                "mixing would carry what one head may see to the others"
+            )
 
-def fused_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0) -> Tensor:
-    """softmax(q kᵀ / √D, masked) v in one kernel that never builds the weights.
+
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0, *, scale: float | None = None
+) -> Tensor:
+    """softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
 
     Query heads that share a key head are laid out as more queries of it, so K and V are never repeated.
 
     Args:
         q: [B, H, Q, D].
         k: [B, G, K, D]; query head h reads key head h // R.
-        v: [B, G, K, D].
+        v: [B, G, K, E]; E is D but for latents.
         attn_mask: Bool, broadcastable to [B, H, Q, K], or None.
         dropout: Share of weights zeroed, 0 to 1.
+        scale: Factor of the scores; None means 1 / √D.
 
     Returns:
-        [B, H, Q, D]; zeros where a query may attend to nothing.
+        [B, H, Q, E]; zeros where a query may attend to nothing.
     """
     batch, heads, queries, head_dim = q.shape
     groups = k.size(1)
     if groups == heads:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
     grouped = q.reshape(batch, groups, -1, head_dim)  # [B, G, R * Q, D]
     if attn_mask is not None:
         attn_mask = _group_mask(attn_mask, heads, groups, queries)
-    out = F.scaled_dot_product_attention(grouped, k, v, attn_mask=attn_mask, dropout_p=dropout)
-    return out.reshape(batch, heads, queries, head_dim)
+    out = F.scaled_dot_product_attention(grouped, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
+    return out.reshape(batch, heads, queries, -1)
 
 
 def explicit_attention(
-    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None,
+    dropout: float = 0.0,
+    *,
+    scale: float | None = None,
+    mixes: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same in plain steps; arguments as in `fused_attention`.
+    """The same in plain steps; other arguments as in `fused_attention`.
+
+    Args:
+        q: [B, H, Q, D].
+        k: [B, G, K, D].
+        v: [B, G, K, E].
+        attn_mask: Bool or None; with `mixes` the same for all heads.
+        dropout: Share of weights zeroed, 0 to 1.
+        scale: Factor of the scores; None means 1 / √D.
+        mixes: Two matrices [H, H] of talking heads: row h says how much of each head's scores, and later of each
+            head's weights, head h takes. The mask stands between them.
 
     Returns:
-        Heads [B, H, Q, D] and weights [B, H, Q, K]; weights of a row sum to 1, or to 0 where it may attend to nothing.
+        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it may attend to
+        nothing; after talking heads to whatever the mixing gives.
     """
     batch, heads, queries, head_dim = q.shape
     grouped = q.reshape(batch, k.size(1), -1, head_dim)  # [B, G, R * Q, D]
-    scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1) / math.sqrt(head_dim)
+    scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1)
+    scores = scores * (head_dim**-0.5 if scale is None else scale)
+    if mixes is not None:
+        scores = torch.einsum("bhqk,gh->bgqk", scores, mixes[0])
     if attn_mask is None:
         weights = scores.softmax(dim=-1)
     else:
         blocked = ~attn_mask
         weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1)
         weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
+    if mixes is not None:
+        weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1])
     dropped = F.dropout(weights, dropout) if dropout else weights
-    return (dropped.view(batch, k.size(1), -1, k.size(2)) @ v).view(q.shape), weights
+    out = dropped.reshape(batch, k.size(1), -1, k.size(2)) @ v
+    return out.view(batch, heads, queries, -1), weights
 
 
 def explicit_is_faster(q: Tensor) -> bool:
@@ -209,14 +317,33 @@ def _group_mask(attn_mask: Tensor, heads: int, groups: int, queries: int) -> Ten
     return mask.reshape(batch, groups if per_head else 1, -1, keys)
 
 
-def _check(d_model: int, num_heads: int, num_kv_heads: int, head_dim: int | None, dropout: float) -> None:
-    if num_heads < 1 or num_kv_heads < 1:
-        raise ValueError(f"num_heads ({num_heads}) and num_kv_heads ({num_kv_heads}) must be at least 1")
+def _check(
+    d_model: int,
+    num_heads: int,
+    num_kv_heads: int | None,
+    head_dim: int | None,
+    kv_latent_dim: int | None,
+    dropout: float,
+) -> None:
+    counts = {
+        "num_heads": num_heads,
+        "num_kv_heads": num_kv_heads,
+        "head_dim": head_dim,
+        "kv_latent_dim": kv_latent_dim,
+    }
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ValueError(f"{name} ({count}) must be at least 1")
     if head_dim is None and d_model % num_heads:
         raise ValueError(
             f"d_model ({d_model}) must be divisible by num_heads ({num_heads}); set head_dim to choose another width"
         )
-    if num_heads % num_kv_heads:
+    if num_kv_heads is not None and num_heads % num_kv_heads:
         raise ValueError(f"num_kv_heads ({num_kv_heads}) must divide num_heads ({num_heads})")
+    if num_kv_heads is not None and kv_latent_dim is not None:
+        raise ValueError(
+            f"num_kv_heads ({num_kv_heads}) and kv_latent_dim ({kv_latent_dim}) exclude each other: from a latent "
+            "every head has its own keys and values; set one of them"
+        )
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")

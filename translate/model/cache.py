@@ -7,30 +7,30 @@ from torch import Tensor
 
 
 class KVCache:
-    """Keys and values of the tokens decoded so far, for one self-attention layer.
+    """What one self-attention layer remembers of the tokens decoded so far: keys and values, or latents.
 
-    One buffer [rows, 2, G, C, D] holds both, so that following the beams is one gather. Its capacity C doubles when
-    it is full, so appending copies each entry a constant number of times on average.
+    One buffer [rows, …, C, W] holds all of it, so that following the beams is one gather: [rows, 2, G, C, D] for keys
+    and values, [rows, 1, C, L] for latents. Its capacity C doubles when it is full, so appending copies each entry a
+    constant number of times on average.
     """
 
     def __init__(self) -> None:
         self._buffer: Tensor | None = None
         self.length = 0
 
-    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Add k and v [rows, G, T, D] of the T newest tokens.
+    def append(self, kv: Tensor) -> Tensor:
+        """Add the T newest tokens, [rows, 2, G, T, D] or [rows, 1, T, L].
 
         Returns:
-            Keys and values of all tokens so far, each [rows, G, length, D], as views of the buffer.
+            All tokens so far, of the same form with `length` in place of T, as a view of the buffer.
         """
-        end = self.length + k.size(2)
-        if self._buffer is None or end > self._buffer.size(3):
-            self._grow(end, k)
+        end = self.length + kv.size(-2)
+        if self._buffer is None or end > self._buffer.size(-2):
+            self._grow(end, kv)
         assert self._buffer is not None
-        self._buffer[:, 0, :, self.length : end] = k
-        self._buffer[:, 1, :, self.length : end] = v
+        self._buffer[..., self.length : end, :] = kv
         self.length = end
-        return self._buffer[:, 0, :, :end], self._buffer[:, 1, :, :end]
+        return self._buffer[..., :end, :]
 
     def select(self, rows: Tensor) -> None:
         """Keep the given rows, in the given order; a row may be named more than once."""
@@ -40,36 +40,49 @@ class KVCache:
 
     @property
     def num_elements(self) -> int:
-        """Numbers held for the tokens so far: 2 * G * D per row and token."""
-        return 0 if self._buffer is None else self._buffer[:, :, :, : self.length].numel()
+        """Numbers held for the tokens so far: 2 * G * D, or L, per row and token."""
+        return 0 if self._buffer is None else self._buffer[..., : self.length, :].numel()
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Memory that one more token of one row takes; 0 while the cache is empty."""
+        return 0 if self._buffer is None else _bytes_per_token(self._buffer)
 
     def _grow(self, length: int, like: Tensor) -> None:
-        rows, groups, _, head_dim = like.shape
         capacity = max(16, length, 2 * self.length)
-        buffer = like.new_empty(rows, 2, groups, capacity, head_dim)
+        buffer = like.new_empty(*like.shape[:-2], capacity, like.size(-1))
         if self._buffer is not None:
-            buffer[:, :, :, : self.length] = self._buffer[:, :, :, : self.length]
+            buffer[..., : self.length, :] = self._buffer[..., : self.length, :]
         self._buffer = buffer
 
 
 @dataclass
 class MemoryCache:
-    """Keys and values of the source, each [B, G, S, D], for one cross-attention layer; computed once per sentence.
+    """What one cross-attention layer needs of the source; computed once per sentence.
 
-    All hypotheses of a sentence share them: they stay [B, …] while the decoder runs B * N rows.
+    Keys and values [B, 2, G, S, D], or latents [B, 1, S, L]. All hypotheses of a sentence share them: they stay [B, …]
+    while the decoder runs B * N rows.
     """
 
-    k: Tensor
-    v: Tensor
+    kv: Tensor
 
     def select(self, sentences: Tensor) -> None:
         """Keep the given sentences, in the given order."""
-        self.k, self.v = self.k.index_select(0, sentences), self.v.index_select(0, sentences)
+        self.kv = self.kv.index_select(0, sentences)
 
     @property
     def num_elements(self) -> int:
-        """Numbers held: 2 * G * D per sentence and source position."""
-        return self.k.numel() + self.v.numel()
+        """Numbers held: 2 * G * D, or L, per sentence and source position."""
+        return self.kv.numel()
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Memory that one source token of one sentence takes."""
+        return _bytes_per_token(self.kv)
+
+
+def _bytes_per_token(kv: Tensor) -> int:
+    return kv[0, ..., 0, :].numel() * kv.element_size()
 
 
 class DecoderState:
@@ -99,6 +112,16 @@ class DecoderState:
         """Numbers held by all caches."""
         own = sum(cache.num_elements for cache in self.self_caches)
         return own + sum(cache.num_elements for cache in self.memory_caches)
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Memory that one more target token of one hypothesis takes in all layers; 0 before the first step."""
+        return sum(cache.bytes_per_token for cache in self.self_caches)
+
+    @property
+    def bytes_per_src_token(self) -> int:
+        """Memory that one source token of one sentence takes in all layers."""
+        return sum(cache.bytes_per_token for cache in self.memory_caches)
 
     def repeat(self, beam_size: int) -> None:
         """Give every sentence `beam_size` rows, copies of its one row so far.

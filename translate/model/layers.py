@@ -10,16 +10,26 @@ from translate.model.attention import Attention
 from translate.model.cache import KVCache, MemoryCache
 from translate.model.positions import RotaryPositions
 
+ATTENTION_KINDS = ("mha", "gqa", "mqa", "mla", "talking_heads")
+
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """What every layer of a stack is made of; fields as in `translate.config.ModelConfig`."""
+    """What every layer of a stack is made of; fields as in `translate.config.ModelConfig`.
+
+    `num_kv_heads` counts for attention of kind "gqa" alone and is H // 2 unless set; `kv_latent_dim` for "mla" alone,
+    M // 2 unless set, with a rotary key of half a head's width where positions are rotary.
+    """
 
     d_model: int
     d_ff: int
     num_heads: int
     num_kv_heads: int | None
     head_dim: int | None
+    kv_latent_dim: int | None
+    encoder_attention: str
+    decoder_attention: str
+    cross_attention: str
     norm_first: bool
     norm: str
     activation: str
@@ -29,16 +39,31 @@ class LayerSpec:
     attention_dropout: float
     activation_dropout: float
 
-    def attention(self, *, rotary: bool) -> Attention:
-        """An attention of this shape; `rotary` only for self-attention."""
+    def self_attention(self, kind: str) -> Attention:
+        """A self-attention of one of `ATTENTION_KINDS`."""
+        head_dim = self.head_dim or self.d_model // self.num_heads
+        if not self.rotary:
+            return self._attention(kind, None)
+        return self._attention(kind, RotaryPositions(head_dim // 2 if kind == "mla" else head_dim))
+
+    def make_cross_attention(self) -> Attention:
+        """A cross-attention, which knows no positions."""
+        return self._attention(self.cross_attention, None)
+
+    def _attention(self, kind: str, rotary: RotaryPositions | None) -> Attention:
+        if kind not in ATTENTION_KINDS:
+            raise ValueError(f"attention ({kind}) must be one of {', '.join(ATTENTION_KINDS)}")
+        grouped = self.num_kv_heads or max(1, self.num_heads // 2)
         return Attention(
             self.d_model,
             self.num_heads,
-            num_kv_heads=self.num_kv_heads,
+            num_kv_heads={"gqa": grouped, "mqa": 1}.get(kind),
             head_dim=self.head_dim,
+            kv_latent_dim=(self.kv_latent_dim or self.d_model // 2) if kind == "mla" else None,
+            talking_heads=kind == "talking_heads",
             bias=self.bias,
             dropout=self.attention_dropout,
-            rotary=RotaryPositions(self.head_dim or self.d_model // self.num_heads) if rotary else None,
+            rotary=rotary,
         )
 
     def feed_forward(self) -> "FeedForward":
@@ -108,7 +133,7 @@ class EncoderLayer(_Residual):
 
     def __init__(self, spec: LayerSpec) -> None:
         super().__init__(spec)
-        self.self_attention = spec.attention(rotary=spec.rotary)
+        self.self_attention = spec.self_attention(spec.encoder_attention)
         self.feed_forward = spec.feed_forward()
         self.self_norm, self.ff_norm = spec.make_norm(), spec.make_norm()
 
@@ -119,33 +144,47 @@ class EncoderLayer(_Residual):
 
 
 class DecoderLayer(_Residual):
-    """Self-attention over the target so far, cross-attention to the source, then feed-forward."""
+    """Self-attention over the target so far, cross-attention to the source, then feed-forward.
 
-    def __init__(self, spec: LayerSpec) -> None:
+    Args:
+        spec: What it is made of.
+        cross: Whether it has cross-attention; without it, it is the layer of a decoder-only language model.
+    """
+
+    def __init__(self, spec: LayerSpec, *, cross: bool = True) -> None:
         super().__init__(spec)
-        self.self_attention = spec.attention(rotary=spec.rotary)
-        self.cross_attention = spec.attention(rotary=False)
+        self.self_attention = spec.self_attention(spec.decoder_attention)
+        self.cross_attention = spec.make_cross_attention() if cross else None
         self.feed_forward = spec.feed_forward()
-        self.self_norm, self.cross_norm, self.ff_norm = spec.make_norm(), spec.make_norm(), spec.make_norm()
+        self.self_norm, self.ff_norm = spec.make_norm(), spec.make_norm()
+        self.cross_norm = spec.make_norm() if cross else None
 
     def forward(
         self,
         x: Tensor,
-        memory: Tensor | MemoryCache,
         attn_mask: Tensor | None,
-        memory_mask: Tensor | None,
+        memory: Tensor | MemoryCache | None = None,
+        memory_mask: Tensor | None = None,
+        *,
         cache: KVCache | None = None,
     ) -> Tensor:
-        """Map x [B, T, M], or the newest tokens [B * N, T, M] with a `cache` and a `MemoryCache`."""
+        """Map x [B, T, M], or the newest tokens [B * N, T, M] with a `cache` and a `MemoryCache`.
 
-        def cross(y: Tensor) -> Tensor:
-            if isinstance(memory, MemoryCache):
-                return self.cross_attention(y, attn_mask=memory_mask, cache=memory)  # type: ignore[no-any-return]
-            return self.cross_attention(y, memory, attn_mask=memory_mask)  # type: ignore[no-any-return]
-
+        Raises:
+            ValueError: If there is a memory without cross-attention, or cross-attention without a memory.
+        """
         x = self.residual(x, self.self_norm, lambda y: self.self_attention(y, attn_mask=attn_mask, cache=cache))
-        x = self.residual(x, self.cross_norm, cross)
+        if (memory is None) != (self.cross_attention is None):
+            raise ValueError("a decoder layer takes a memory exactly if it has cross-attention")
+        if self.cross_attention is not None and self.cross_norm is not None:
+            x = self.residual(x, self.cross_norm, lambda y: self._cross(y, memory, memory_mask))
         return self.residual(x, self.ff_norm, self.feed_forward)
+
+    def _cross(self, x: Tensor, memory: Tensor | MemoryCache | None, memory_mask: Tensor | None) -> Tensor:
+        assert self.cross_attention is not None
+        if isinstance(memory, MemoryCache):
+            return self.cross_attention(x, attn_mask=memory_mask, cache=memory)  # type: ignore[no-any-return]
+        return self.cross_attention(x, memory, attn_mask=memory_mask)  # type: ignore[no-any-return]
 
 
 def make_norm(kind: str, d_model: int) -> nn.Module:

@@ -4,7 +4,6 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -104,7 +103,7 @@ class Transformer(nn.Module):
         x = self.tgt_embedding(tgt_in_ids)
         attn_mask, memory_mask = causal_attn_mask(tgt_mask), source_attn_mask(src_mask)
         for layer in self.decoder_layers:
-            x = layer(x, memory, attn_mask, memory_mask)
+            x = layer(x, attn_mask, memory, memory_mask)
         return self.decoder_norm(x)  # type: ignore[no-any-return]
 
     def project(self, hidden: Tensor) -> Tensor:
@@ -125,7 +124,7 @@ class Transformer(nn.Module):
         """
         x = self.tgt_embedding(last_ids[:, None], offset=state.length)  # [B * N, 1, M]
         for layer, cache, memory in zip(self.decoder_layers, state.self_caches, state.memory_caches, strict=True):
-            x = layer(x, memory, None, state.memory_mask, cache)
+            x = layer(x, None, memory, state.memory_mask, cache=cache)
         return self.project(self.decoder_norm(x)).squeeze(1)
 
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
@@ -135,7 +134,7 @@ class Transformer(nn.Module):
         return [weights for (weights,) in recorded]
 
     def _cross_attentions(self) -> list[Attention]:
-        return [cast(DecoderLayer, layer).cross_attention for layer in self.decoder_layers]
+        return [cast(Attention, cast(DecoderLayer, layer).cross_attention) for layer in self.decoder_layers]
 
 
 @contextmanager
@@ -162,14 +161,30 @@ def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int,
             f"model.share_embeddings needs one vocabulary, not {src_vocab_size} source and {tgt_vocab_size} target "
             "tokens; set model.share_embeddings=false"
         )
-    src_embedding = _embedding(config, src_vocab_size, pad_id)
-    tgt_embedding = src_embedding if config.share_embeddings else _embedding(config, tgt_vocab_size, pad_id)
-    spec = LayerSpec(
+    src_embedding = make_embedding(config, src_vocab_size, pad_id)
+    tgt_embedding = src_embedding if config.share_embeddings else make_embedding(config, tgt_vocab_size, pad_id)
+    return Transformer(
+        layer_spec(config),
+        config.num_encoder_layers,
+        config.num_decoder_layers,
+        src_embedding,
+        tgt_embedding,
+        tie_output=config.tie_output,
+    )
+
+
+def layer_spec(config: "ModelConfig") -> LayerSpec:
+    """What the settings say of each layer."""
+    return LayerSpec(
         d_model=config.d_model,
         d_ff=config.d_ff,
         num_heads=config.num_heads,
         num_kv_heads=config.num_kv_heads,
         head_dim=config.head_dim,
+        kv_latent_dim=config.kv_latent_dim,
+        encoder_attention=config.encoder_attention or config.attention,
+        decoder_attention=config.decoder_attention or config.attention,
+        cross_attention=config.cross_attention or config.attention,
         norm_first=config.norm_first,
         norm=config.norm,
         activation=config.activation,
@@ -179,21 +194,14 @@ def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int,
         attention_dropout=config.attention_dropout,
         activation_dropout=config.activation_dropout,
     )
-    return Transformer(
-        spec,
-        config.num_encoder_layers,
-        config.num_decoder_layers,
-        src_embedding,
-        tgt_embedding,
-        tie_output=config.tie_output,
-    )
 
 
-def _embedding(config: "ModelConfig", vocab_size: int, pad_id: int) -> Embedding:
+def make_embedding(config: "ModelConfig", vocab_size: int, pad_id: int | None) -> Embedding:
+    """A fresh embedding of that many tokens, zero for PAD if there is one, with the positions of the settings."""
     tokens = nn.Embedding(vocab_size, config.d_model, padding_idx=pad_id)
     nn.init.normal_(tokens.weight, std=config.d_model**-0.5)
-    with torch.no_grad():
-        tokens.weight[pad_id].zero_()
+    if pad_id is not None:
+        nn.init.zeros_(tokens.weight[pad_id])
     positions: nn.Module | None = None
     if config.positions == "sinusoidal":
         positions = SinusoidalPositions(config.d_model)
