@@ -1,0 +1,162 @@
+"""Finished runs as they lie on disk, and rows of them: runs that differ in nothing but the seed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from translate.bundle import BundleConfig
+from translate.config import TrainConfig, load_config
+from translate.data.corpus import open_corpus
+from translate.data.datamodule import TranslationDataModule
+from translate.data.tokenizer import Tokenizer
+from translate.evaluation.report import flatten
+from translate.evaluation.run import read_curves
+from translate.translator import Translator
+
+_NO_RESULT = {  # settings that change no figure; the corpus is compared by what is in it, not by where it lies
+    *("name", "seed", "resume", "run_dir", "runs_dir", "evaluate", "decode.batch_tokens"),
+    *(f"data.{name}" for name in ("root", "cache_dir", "train", "valid", "test", "streaming")),
+    *(
+        f"trainer.{name}"
+        for name in (
+            *("accelerator", "threads", "checkpoint_every", "keep_best"),
+            *("csv", "tensorboard", "loggers", "log_every"),
+        )
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        path: Its directory, as it was named.
+        config: Its settings, with the corpus where it lies now.
+        valid_losses: (step, nats per token) of each validation while it trained; none if it kept no metrics.csv.
+    """
+
+    path: Path
+    config: TrainConfig
+    valid_losses: list[tuple[float, float]]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What its figures depend on, apart from the seed, by dotted name."""
+        return {name: value for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)}
+
+    def load(self, device: str) -> Translator:
+        """Its model, float32."""
+        return Translator.load(self.path / "model", device=device)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Runs with the same settings.
+
+    Attributes:
+        differences: What tells this row from the others, by dotted name; nothing if it is the only one.
+        runs: One for each seed, in their order.
+    """
+
+    differences: dict[str, str]
+    runs: list[Run]
+
+    @property
+    def label(self) -> str:
+        """The differences, as the command line takes them; a setting that is off goes without saying."""
+        set_here = {name: value for name, value in self.differences.items() if value != "null"}
+        shown = set_here or self.differences
+        return " ".join(f"{name}={value}" for name, value in shown.items()) or "same settings"
+
+
+def open_run(path: Path, data_root: str | None = None) -> Run:
+    """Read a run directory; `data_root` says where its corpus lies now.
+
+    Raises:
+        ValueError: If it is none, or the run is not finished; the message says what to do.
+    """
+    if not path.is_dir():
+        raise ValueError(f"{path}: there is no such directory; give a run directory, runs/<name>/<date_time>")
+    if (path / "model.safetensors").is_file():
+        raise ValueError(f"{path} is a model directory; give the run directory that it lies in")
+    config = load_config(path / "config.yaml", TrainConfig, {"data.root": data_root} if data_root else None)
+    if not (path / "model" / "model.safetensors").is_file():
+        raise ValueError(f"{path} has no model/ yet: finish the run (translate.train resume={path}) or leave it out")
+    curves = read_curves(path / "metrics.csv")
+    last = max((step for points in curves.values() for step, _ in points), default=0)
+    saved = _steps_of_model(path / "model")
+    if saved is not None and last > saved:
+        raise ValueError(
+            f"{path} has trained on to step {last:,.0f} since its model/ was written at step {saved:,}: finish the run "
+            f"(translate.train resume={path}) or leave it out"
+        )
+    return Run(path, config, curves.get("valid_loss", []))
+
+
+def make_rows(runs: Sequence[Run]) -> list[Row]:
+    """Runs with equal settings together, in the order in which they first appear.
+
+    Raises:
+        ValueError: If two runs are the same one, or have the same settings and the same seed.
+    """
+    groups: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    for run in runs:
+        group = groups.setdefault(tuple(run.settings.items()), [])
+        for other in group:
+            if other.config.seed == run.config.seed:
+                raise ValueError(
+                    f"{other.path} and {run.path} have the same settings and seed {run.config.seed}: give one of them"
+                )
+        group.append(run)
+    settings = [group[0].settings for group in groups.values()]
+    names = list(dict.fromkeys(name for each in settings for name in each))
+    differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
+    return [
+        Row({name: each.get(name, "null") for name in differing}, sorted(group, key=lambda run: run.config.seed))
+        for each, group in zip(settings, groups.values(), strict=True)
+    ]
+
+
+def open_data(runs: Sequence[Run]) -> dict[Path, TranslationDataModule]:
+    """The prepared data of each run, by its path, with the tokenizer of its model.
+
+    Runs with equal data settings and tokenizers share one data module, with the batches of the first of them.
+
+    Raises:
+        ValueError: If two runs have another corpus or other validation pairs, so that no figure of one may stand beside
+            the other's; or if the corpus cannot be read.
+    """
+    modules: dict[str, TranslationDataModule] = {}
+    found: dict[Path, TranslationDataModule] = {}
+    contents: dict[str, str] = {}
+    for run in runs:
+        config = run.config
+        tokenizer = replace(config.tokenizer, path=str(run.path / "model"))
+        key = repr((config.data, config.tokenizer, Tokenizer.load(run.path / "model").fingerprint))
+        if key not in modules:
+            modules[key] = TranslationDataModule(config.data, tokenizer, seed=runs[0].config.seed)
+            modules[key].prepare()
+            contents[key] = open_corpus(replace(config.data, max_pairs=None)).fingerprint  # less of it is a setting
+        found[run.path] = modules[key]
+        first = next(iter(modules))
+        for what, same in (
+            ("corpora", contents[key] == contents[first]),
+            ("validation pairs", modules[key].valid_pairs == modules[first].valid_pairs),
+        ):
+            if not same:
+                raise ValueError(
+                    f"{runs[0].path} and {run.path} have different {what}, so their figures cannot stand side by side; "
+                    "compare runs on the same data"
+                )
+    return found
+
+
+def _changes_nothing(name: str) -> bool:
+    return name in _NO_RESULT or name.startswith("trainer.loggers.")
+
+
+def _steps_of_model(directory: Path) -> int | None:
+    """Optimizer steps behind the weights, as the model card tells."""
+    steps = load_config(directory / "config.yaml", BundleConfig).card.get("steps")
+    return steps if isinstance(steps, int) else None
