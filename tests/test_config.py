@@ -99,7 +99,7 @@ def is_nested(annotation: Any) -> bool:
             r"model.attention \(lsh\) must be one of mha, gqa, mqa, mla, talking_heads",
         ),
         (ModelConfig, {"cross_attention": "lsh"}, r"model.cross_attention \(lsh\)"),
-        (ModelConfig, {"num_kv_heads": 2}, r"model.num_kv_heads \(2\) needs model.attention=gqa"),
+        (ModelConfig, {"attention": "mha", "num_kv_heads": 2}, r"model.num_kv_heads \(2\) needs model.attention=gqa"),
         (ModelConfig, {"attention": "mqa", "num_kv_heads": 2}, r"model.num_kv_heads \(2\) needs model.attention=gqa"),
         (ModelConfig, {"attention": "gqa", "num_heads": 1}, r"model.num_heads \(1\) is odd"),
         (ModelConfig, {"kv_latent_dim": 64}, r"model.kv_latent_dim \(64\) needs model.attention=mla"),

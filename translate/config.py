@@ -39,7 +39,7 @@ class ModelConfig:
     d_ff: int = 1024
     num_heads: int = 4
     head_dim: int | None = None
-    attention: str = "mha"
+    attention: str | None = None
     encoder_attention: str | None = None
     decoder_attention: str | None = None
     cross_attention: str | None = None
@@ -77,20 +77,24 @@ class ModelConfig:
         for name in ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout"):
             _share(f"model.{name}", getattr(self, name))
         head_dim = self.head_dim or self.d_model // self.num_heads
-        own = {self.encoder_attention or self.attention, self.decoder_attention or self.attention}
-        divisor = 4 if "mla" in own else 2  # the rotary key of a latent is half as wide as a head
+        divisor = 4 if "mla" in self.attention_kinds[:2] else 2  # a latent's rotary key is half as wide as a head
         if self.positions == "rotary" and head_dim % divisor:
             raise ValueError(
                 f"model.positions=rotary needs a head_dim that {divisor} divides, not {head_dim}; "
                 "change model.num_heads or model.head_dim"
             )
 
+    @property
+    def attention_kinds(self) -> tuple[str, str, str]:
+        """Kind of the encoder's self-attention, of the decoder's, and of cross-attention."""
+        shared = self.attention or ("mha" if self.num_kv_heads is None else "gqa")
+        return self.encoder_attention or shared, self.decoder_attention or shared, self.cross_attention or shared
+
     def _check_attention(self) -> None:
         for name in ("attention", "encoder_attention", "decoder_attention", "cross_attention"):
             if getattr(self, name) is not None:
                 _choice(f"model.{name}", getattr(self, name), ("mha", "gqa", "mqa", "mla", "talking_heads"))
-        given = (self.encoder_attention, self.decoder_attention, self.cross_attention)
-        kinds = {kind or self.attention for kind in given}
+        kinds = self.attention_kinds
         if self.num_kv_heads is not None and "gqa" not in kinds:
             raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) needs model.attention=gqa; mqa always has 1")
         if self.kv_latent_dim is not None and "mla" not in kinds:

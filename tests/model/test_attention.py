@@ -110,6 +110,22 @@ def test_recording_gives_the_weights_and_the_same_output() -> None:
     assert (weights.triu(1) == 0).all()
 
 
+@pytest.mark.parametrize("arguments", [{}, {"num_kv_heads": 1}, {"kv_latent_dim": 6}, {"talking_heads": True}])
+def test_one_query_over_a_sequence_gives_one_vector_and_its_weights(arguments: dict[str, int]) -> None:
+    """Target attention: what does this sequence say about that one thing?"""
+    torch.manual_seed(0)
+    attention, target, sequence = Attention(16, 4, **arguments), random(2, 1, 16), random(2, 7, 16, seed=2)
+    mask = source_attn_mask(mask_of(7, 3))
+    attention.recorded = []
+    out = attention(target, sequence, attn_mask=mask)
+    (weights,) = attention.recorded
+    assert out.shape == (2, 1, 16)
+    assert weights.shape == (2, 4, 1, 7)
+    assert (weights[1, :, :, 3:] == 0).all()
+    assert_close(weights.sum(-1), torch.ones(2, 4, 1))
+    assert_close(out[1:], attention(target[1:], sequence[1:, :3]))
+
+
 def test_dropout_acts_in_training_only() -> None:
     attention, x = make(dropout=0.5), random(2, 5, 16)
     assert not torch.equal(attention(x), attention(x))

@@ -118,6 +118,8 @@ def test_what_cannot_be_is_refused() -> None:
     model = make()
     with pytest.raises(ValueError, match="at least 2 ids in a row, not 1"):
         model.loss(some_ids(2, 1))
+    with pytest.raises(ValueError, match="the mask leaves no id to predict"):
+        model.loss(some_ids(2, 3), torch.tensor([[True, False, False]] * 2))
     with pytest.raises(ValueError, match="the prompt is empty"):
         model.sample(some_ids(2, 0), 3)
     with pytest.raises(ValueError, match=r"temperature \(-1\)"):

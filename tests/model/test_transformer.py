@@ -192,6 +192,7 @@ def test_keep_drops_the_other_sentences(config: ModelConfig) -> None:
     [  # numbers per token and layer in the self-attention caches and in the cross-attention caches; H = 4, D = 4
         ({}, 2 * 4 * 4, 2 * 4 * 4),
         ({"attention": "gqa"}, 2 * 2 * 4, 2 * 2 * 4),
+        ({"num_kv_heads": 1}, 2 * 1 * 4, 2 * 1 * 4),  # grouped without the word
         ({"attention": "mqa"}, 2 * 1 * 4, 2 * 1 * 4),
         ({"attention": "mla"}, 8, 8),
         ({"attention": "mla", "kv_latent_dim": 6}, 6, 6),

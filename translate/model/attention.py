@@ -111,14 +111,15 @@ class Attention(nn.Module):
             attn_mask: Bool, broadcastable to [B, H, Q, K], True = may attend; None means everywhere. A query that may
                 attend to nothing gets zeros before the output projection.
             cache: `KVCache` (self-attention; x are the newest tokens, K counts the cached ones too) or `MemoryCache`
-                from `project_memory` (cross-attention).
+                from `project_memory` (cross-attention; if N > 1, the mask is one for all queries, [B, 1, 1, K]).
 
         Returns:
             [B, Q, M], or [B * N, Q, M] as x.
 
         Raises:
             ValueError: If `memory` and `cache` are both given, if the mask is not bool, for cross-attention with
-                rotary positions, or for talking heads whose mask differs from head to head.
+                rotary positions, for hypotheses that do not divide among the sentences of a `MemoryCache` or have masks
+                of their own, or for talking heads whose mask differs from head to head.
         """
         if memory is not None and cache is not None:
             raise ValueError("give attention a memory or a cache, not both; project_memory(memory) makes the cache")
@@ -127,6 +128,7 @@ class Attention(nn.Module):
             kv = self._project_kv(memory)
             q = self._project_query(x, x.size(0))
         elif isinstance(cache, MemoryCache):
+            _check_hypotheses(x, cache, attn_mask)
             q, kv = self._project_query(x, cache.kv.size(0)), cache.kv
         else:
             q, kv = self._project_self(x, cache)
@@ -229,7 +231,9 @@ def fused_attention(
 ) -> Tensor:
     """softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
 
-    Query heads that share a key head are laid out as more queries of it, so K and V are never repeated.
+    K and V of grouped heads are never repeated: query heads that share a key head are laid out as more queries of it.
+    On a CPU, where the kernel knows groups itself, it gets them as they are if the mask tells queries apart, since
+    that mask would have to be repeated.
 
     Args:
         q: [B, H, Q, D].
@@ -246,9 +250,13 @@ def fused_attention(
     groups = k.size(1)
     if groups == heads:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
-    grouped = q.reshape(batch, groups, -1, head_dim)  # [B, G, R * Q, D]
-    if attn_mask is not None:
+    if attn_mask is not None and _per_query(attn_mask):
+        if q.device.type == "cpu":
+            return F.scaled_dot_product_attention(
+                q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale, enable_gqa=True
+            )
         attn_mask = _group_mask(attn_mask, heads, groups, queries)
+    grouped = q.reshape(batch, groups, -1, head_dim)  # [B, G, R * Q, D]
     out = F.scaled_dot_product_attention(grouped, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
     return out.reshape(batch, heads, queries, -1)
 
@@ -306,15 +314,28 @@ def explicit_is_faster(q: Tensor) -> bool:
     return q.dtype == torch.bfloat16 and q.device.type == "cpu" and q.size(2) <= 128
 
 
+def _per_query(attn_mask: Tensor) -> bool:
+    """Whether a mask differs between the queries or the heads of a sentence."""
+    return any(size > 1 for size in attn_mask.shape[-3:-1])
+
+
 def _group_mask(attn_mask: Tensor, heads: int, groups: int, queries: int) -> Tensor:
     """Reshape a mask for [B, H, Q, K] into one for [B, G, R * Q, K], without touching K."""
     attn_mask = attn_mask[(None,) * (4 - attn_mask.dim())]
-    if attn_mask.size(1) == 1 and attn_mask.size(2) == 1:
-        return attn_mask
     batch, _, _, keys = attn_mask.shape
     per_head = attn_mask.size(1) == heads
     mask = attn_mask.expand(batch, heads if per_head else heads // groups, queries, keys)
     return mask.reshape(batch, groups if per_head else 1, -1, keys)
+
+
+def _check_hypotheses(x: Tensor, cache: MemoryCache, attn_mask: Tensor | None) -> None:
+    rows, sentences = x.size(0), cache.kv.size(0)
+    if sentences and rows % sentences:
+        raise ValueError(f"{rows} rows of x do not divide among the {sentences} sentences of the memory's cache")
+    if attn_mask is not None and rows > sentences and _per_query(attn_mask):
+        raise ValueError(
+            f"hypotheses that share a memory share its mask, [B, 1, 1, K]; they cannot have {list(attn_mask.shape)}"
+        )
 
 
 def _check(

@@ -82,7 +82,7 @@ class MemoryCache:
 
 
 def _bytes_per_token(kv: Tensor) -> int:
-    return kv[0, ..., 0, :].numel() * kv.element_size()
+    return kv.shape[1:-2].numel() * kv.size(-1) * kv.element_size()
 
 
 class DecoderState:

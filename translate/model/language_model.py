@@ -40,10 +40,12 @@ class LanguageModel(nn.Module):
         """Mean cross-entropy, in nats per id, of predicting ids 1 … T - 1 of `ids` [B, T], each from those before it.
 
         Raises:
-            ValueError: If T is below 2: then there is nothing to predict.
+            ValueError: If there is nothing to predict: T is below 2, or the mask hides all ids but the first.
         """
         if ids.size(1) < 2:
             raise ValueError(f"a loss needs at least 2 ids in a row, not {ids.size(1)}")
+        if mask is not None and not mask[:, 1:].any():
+            raise ValueError("the mask leaves no id to predict: no row has a second real one")
         logits = self(ids[:, :-1], None if mask is None else mask[:, :-1])
         real = torch.ones_like(ids[:, 1:], dtype=torch.bool) if mask is None else mask[:, 1:]
         return F.cross_entropy(logits[real].float(), ids[:, 1:][real])

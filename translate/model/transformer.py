@@ -175,6 +175,7 @@ def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int,
 
 def layer_spec(config: "ModelConfig") -> LayerSpec:
     """What the settings say of each layer."""
+    encoder_attention, decoder_attention, cross_attention = config.attention_kinds
     return LayerSpec(
         d_model=config.d_model,
         d_ff=config.d_ff,
@@ -182,9 +183,9 @@ def layer_spec(config: "ModelConfig") -> LayerSpec:
         num_kv_heads=config.num_kv_heads,
         head_dim=config.head_dim,
         kv_latent_dim=config.kv_latent_dim,
-        encoder_attention=config.encoder_attention or config.attention,
-        decoder_attention=config.decoder_attention or config.attention,
-        cross_attention=config.cross_attention or config.attention,
+        encoder_attention=encoder_attention,
+        decoder_attention=decoder_attention,
+        cross_attention=cross_attention,
         norm_first=config.norm_first,
         norm=config.norm,
         activation=config.activation,
