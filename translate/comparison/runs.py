@@ -43,7 +43,8 @@ class Run:
     @property
     def settings(self) -> dict[str, str]:
         """What its figures depend on, apart from the seed, by dotted name."""
-        return {name: value for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)}
+        settings = {name: value for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)}
+        return settings | {"model.attention": self.config.model.shared_attention}
 
     def load(self, device: str) -> Translator:
         """Its model, float32."""
