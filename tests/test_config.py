@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from translate.config import (
+    BenchmarkTrainConfig,
     DataConfig,
     DecodeConfig,
     EvaluateConfig,
@@ -71,6 +72,7 @@ def test_every_model_builds(choice: str) -> None:
         ("decode/beam", DecodeConfig),
         ("train", TrainConfig),
         ("evaluate", EvaluateConfig),
+        ("benchmark_train", BenchmarkTrainConfig),
     ],
 )
 def test_every_key_is_explained(file: str, schema: type) -> None:

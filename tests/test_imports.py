@@ -16,7 +16,8 @@ ALLOWED = {  # part -> parts of ours it may import
     "data": {"config", "resources"},
     "training": {"bundle", "config", "data", "evaluation", "model", "translator", "decoding"},
     "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
-    "comparison": {"bundle", "config", "data", "evaluation", "training", "translator"},
+    "comparison": {"bundle", "config", "data", "evaluation", "model", "training", "translator"},
+    "benchmarking": {"bundle", "comparison", "config", "data", "evaluation", "model", "training"},
 }
 
 

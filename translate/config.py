@@ -85,9 +85,14 @@ class ModelConfig:
             )
 
     @property
+    def shared_attention(self) -> str:
+        """The kind that `attention` names, also where it is left out."""
+        return self.attention or ("mha" if self.num_kv_heads is None else "gqa")
+
+    @property
     def attention_kinds(self) -> tuple[str, str, str]:
         """Kind of the encoder's self-attention, of the decoder's, and of cross-attention."""
-        shared = self.attention or ("mha" if self.num_kv_heads is None else "gqa")
+        shared = self.shared_attention
         return self.encoder_attention or shared, self.decoder_attention or shared, self.cross_attention or shared
 
     def _check_attention(self) -> None:
@@ -370,6 +375,28 @@ class EvaluateConfig:
         _choice("device", self.device, ("auto", "cpu", "cuda"))
         _choice("precision", self.precision, ("32", "bf16", "16"))
         _at_least("bootstrap", self.bootstrap, 0)
+
+
+@dataclass
+class BenchmarkTrainConfig(TrainConfig):
+    """A measurement of training; keys are explained in conf/benchmark_train.yaml."""
+
+    rounds: int = 5
+    steps: int = 20
+    warmup: int = 1
+    peers: bool = False
+    profile: bool = False
+    output: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("rounds", "steps", "warmup"):
+            _at_least(name, getattr(self, name), 1)
+        for name in ("resume", "run_dir"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} ({getattr(self, name)}) does nothing in a benchmark; leave it out")
+        if self.trainer.devices > 1:
+            raise ValueError(f"trainer.devices ({self.trainer.devices}) must be 1: a benchmark measures one device")
 
 
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:

@@ -1,7 +1,7 @@
 """What a comparison measures: loss and BLEU on the validation split, cache size, and speeds, taken in turns."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, islice, repeat
@@ -19,6 +19,7 @@ from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import translate_timed
 from translate.evaluation.scores import Statistics
+from translate.model.transformer import Transformer
 from translate.training.setup import make_module, make_trainer, pick_precision
 from translate.translator import Translator
 
@@ -29,29 +30,42 @@ class StepClock(Checkpoint):
     """Times all optimizer steps of a training but the first, in which AdamW makes its state.
 
     It calls itself a checkpoint, since Lightning adds a writing one where it finds none.
+
+    Args:
+        warmup: Optimizer steps, from 1, before it starts.
+
+    Attributes:
+        seconds: Wall time of the steps that count.
+        tokens: Their target tokens.
     """
 
-    def __init__(self) -> None:
-        self._started, self._seconds, self._tokens = 0.0, 0.0, 0
+    def __init__(self, warmup: int = 1) -> None:
+        self.warmup, self.seconds, self.tokens = warmup, 0.0, 0
+        self._started = 0.0
+
+    @property
+    def running(self) -> bool:
+        """Whether the steps count by now."""
+        return bool(self._started)
 
     @property
     def tokens_per_s(self) -> float:
         """Target tokens per second of these steps."""
-        return self._tokens / self._seconds
+        return self.tokens / self.seconds
 
     def on_train_batch_end(
         self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Start after the first step, then count."""
-        if trainer.global_step == 0:
+        """Start after the warm-up, then count."""
+        if trainer.global_step < self.warmup:
             return
         if pl_module.device.type == "cuda":
             torch.cuda.synchronize()
         if not self._started:
             self._started = perf_counter()
             return
-        self._seconds = perf_counter() - self._started
-        self._tokens += int(outputs["num_tokens"])
+        self.seconds = perf_counter() - self._started
+        self.tokens += int(outputs["num_tokens"])
 
 
 def validation_loss(translator: Translator, config: TrainConfig, data: TranslationDataModule) -> float:
@@ -126,20 +140,27 @@ def measure_in_turns(
     return found
 
 
-def _make(
-    translator: Translator, config: TrainConfig, precision: str, clock: StepClock
+def make_bare(
+    model: Transformer,
+    config: TrainConfig,
+    callbacks: Sequence[L.Callback],
+    *,
+    accelerator: str,
+    precision: str,
+    max_steps: int | None = None,
 ) -> tuple[L.LightningModule, L.Trainer]:
-    """The run's module around a copy of the model, and a trainer that goes through batches once and writes nothing."""
-    module = make_module(
-        deepcopy(translator.model), config.optim, batch_tokens=config.data.batch_tokens, precision=precision
-    )
+    """The run's module around a copy of the model, and a trainer that writes nothing.
+
+    It goes through its batches once, or until it has done `max_steps` optimizer steps.
+    """
+    module = make_module(deepcopy(model), config.optim, batch_tokens=config.data.batch_tokens, precision=precision)
     trainer = replace(
         config.trainer,
-        accelerator=_accelerator(translator),
+        accelerator=accelerator,
         precision=precision,
         devices=1,
-        max_epochs=1,
-        max_steps=None,
+        max_epochs=None if max_steps else 1,
+        max_steps=max_steps,
         max_time=None,
         validate_every=None,
         patience=None,
@@ -147,7 +168,13 @@ def _make(
         tensorboard=False,
         loggers={},
     )
-    return module, make_trainer(replace(config, trainer=trainer), Path(), [clock])
+    return module, make_trainer(replace(config, trainer=trainer), Path(), callbacks)
+
+
+def _make(
+    translator: Translator, config: TrainConfig, precision: str, clock: StepClock
+) -> tuple[L.LightningModule, L.Trainer]:
+    return make_bare(translator.model, config, [clock], accelerator=_accelerator(translator), precision=precision)
 
 
 def _accelerator(translator: Translator) -> str:

@@ -1,0 +1,71 @@
+"""The benchmarking door: `python -m translate.benchmark train [group=choice …] [key=value …]`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+
+from translate.config import BenchmarkTrainConfig
+from translate.doors import run_door
+from translate.hydra_door import hydra_main
+
+_HELP = """\
+usage: python -m translate.benchmark train [group=choice …] [key=value …]
+
+Measure on this machine, in one command, what a run would get, and what the machine could give.
+
+  train   how fast the settings train: target tokens/s, seconds per epoch, model FLOPs, their share of the machine's
+          matmul peak, padding, data wait, peak memory, the parts of a step; settings as for translate.train
+
+examples:
+  python -m translate.benchmark train                                      the embedded corpus, a few minutes
+  python -m translate.benchmark train data=multi30k data.root=DIR          another corpus
+  python -m translate.benchmark train experiment=multi30k data.root=DIR    a run whose result the README quotes
+  python -m translate.benchmark train peers=true output=DIR                other implementations too; files to DIR/
+  python -m translate.benchmark train profile=true trainer.threads=1       the costliest operators, on one CPU thread
+  python -m translate.benchmark train steps=3 rounds=1                     a quick look
+  python -m translate.benchmark train --help                               every setting
+
+The table goes to stdout, progress to stderr."""
+
+
+def benchmark_train() -> None:
+    """`train`: the rest of the command line is Hydra's."""
+    command = shlex.join(["python", "-m", "translate.benchmark", "train", *sys.argv[1:]])
+
+    def task(config: BenchmarkTrainConfig) -> None:
+        from translate.benchmarking.run import benchmark_training
+
+        print(benchmark_training(config, command=command).to_markdown(), end="")
+        if config.output:
+            print(f"written: {config.output}/benchmark.md (and benchmark.json)", file=sys.stderr)
+
+    hydra_main("benchmark_train", BenchmarkTrainConfig, task)
+
+
+COMMANDS: dict[str, Callable[[], None]] = {"train": benchmark_train}
+
+
+def main() -> None:
+    """The door: the first word says what to measure.
+
+    Raises:
+        ValueError: If it is missing or unknown, or for whatever is wrong with the rest.
+    """
+    word = sys.argv[1] if sys.argv[1:] else None
+    if word in ("-h", "--help"):
+        print(_HELP)
+        return
+    if word not in COMMANDS:
+        given = f"not {word}" if word else "and there is none"
+        raise ValueError(
+            f"the first word must say what to measure ({', '.join(COMMANDS)}), {given}; "
+            "see python -m translate.benchmark --help"
+        )
+    del sys.argv[1]
+    COMMANDS[word]()
+
+
+if __name__ == "__main__":
+    run_door(main)

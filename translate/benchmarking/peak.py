@@ -1,0 +1,114 @@
+"""What the machine can do: its fastest large matmul, and how much memory a piece of work takes at most."""
+
+import ctypes
+import gc
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+_AUTOCAST = {"32": torch.float32, "bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
+
+
+def matmul_dtype(precision: str) -> torch.dtype:
+    """The dtype of matmuls in a Trainer's precision."""
+    return _AUTOCAST[precision]
+
+
+def matmul_peak(
+    device: torch.device, dtype: torch.dtype, *, size: int | None = None, seconds: float = 0.5
+) -> Callable[[], float]:
+    """Measures FLOP/s of square matmuls: the fastest of as many as fit into `seconds`, three at least.
+
+    Args:
+        device: Where.
+        dtype: Of both factors and the product.
+        size: Rows and columns; None means 8,192 on a GPU and 2,048 elsewhere.
+        seconds: How long to try.
+    """
+    size = size or (8192 if device.type == "cuda" else 2048)
+
+    def measure() -> float:
+        a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
+        out = torch.empty_like(a)
+        fastest, spent, count = float("inf"), 0.0, 0
+        while spent < seconds or count < 3:
+            _wait_for(device)
+            start = perf_counter()
+            torch.mm(a, b, out=out)
+            _wait_for(device)
+            took = perf_counter() - start
+            fastest, spent, count = min(fastest, took), spent + took, count + 1
+        return 2 * size**3 / fastest
+
+    return measure
+
+
+class PeakMemory:
+    """Most memory that is in use between its making and `bytes()`.
+
+    On a GPU what torch has allocated there. Elsewhere by how much the process's resident memory grows at most; so it
+    holds what the work itself makes, not torch or the corpus, which were there before.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        gc.collect()
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+        else:
+            _give_back_free_memory()
+            self._before = _restart_high_water()
+
+    def bytes(self) -> int:
+        """The most so far."""
+        if self._device.type == "cuda":
+            return torch.cuda.max_memory_allocated(self._device)
+        return max(0, _high_water() - self._before)
+
+
+def memory_kind(device: torch.device) -> str:
+    """What `PeakMemory` counts, in words."""
+    if device.type == "cuda":
+        return "torch.cuda.max_memory_allocated"
+    return f"growth of the process's resident memory ({'VmHWM' if _status('VmHWM') else 'ru_maxrss'})"
+
+
+def _wait_for(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def _give_back_free_memory() -> None:
+    """Let what was freed leave the process, where the C library can, so that using it anew counts."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _restart_high_water() -> int:
+    """Resident bytes now, from which the high-water mark starts again; where it cannot, the mark itself."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return _high_water()
+    return _status("VmRSS") or _high_water()
+
+
+def _high_water() -> int:
+    """Most resident bytes of the process."""
+    if marked := _status("VmHWM"):
+        return marked
+    import resource  # not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _status(name: str) -> int | None:
+    """A size of the process in bytes, where the system has /proc."""
+    path = Path("/proc/self/status")
+    found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text() if path.exists() else "", re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
