@@ -1,17 +1,13 @@
 """The notebooks run from a clean kernel, each in its time, and are committed with their outputs."""
 
 import json
-import os
 import re
-import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 LIMIT = 180  # seconds for a notebook, twice what it may take on two idle cores: the machine may be shared
@@ -33,35 +29,15 @@ def test_all_four_are_there() -> None:
     ]
 
 
-def run(path: Path) -> None:
-    """Execute all cells in a kernel of its own, on one thread; raises what a cell raises."""
-    client = NotebookClient(
-        nbformat.read(path, as_version=4),
-        timeout=LIMIT,
-        kernel_name="python3",
-        resources={"metadata": {"path": path.parent}},
-    )
-    start = time.monotonic()
-    client.execute(env=os.environ | {"OMP_NUM_THREADS": "1"})
-    assert time.monotonic() - start < LIMIT
-
-
-@pytest.fixture(scope="module")
-def runs() -> Iterator[dict[Path, Future[None]]]:
-    """All notebooks, started two at a time: a kernel is a process of its own, and uses one core."""
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        yield {path: pool.submit(run, path) for path in NOTEBOOKS}
-
-
 @pytest.mark.slow
 @every_notebook
-def test_a_notebook_runs_from_a_clean_kernel(path: Path, runs: dict[Path, Future[None]]) -> None:
-    runs[path].result()
+def test_a_notebook_runs_from_a_clean_kernel(path: Path, notebook_runs: dict[Path, Future[float]]) -> None:
+    assert notebook_runs[path].result() < LIMIT
 
 
 @pytest.mark.slow
-def test_the_notebooks_write_nothing_beside_themselves(runs: dict[Path, Future[None]]) -> None:
-    for future in runs.values():
+def test_the_notebooks_write_nothing_beside_themselves(notebook_runs: dict[Path, Future[float]]) -> None:
+    for future in notebook_runs.values():
         future.exception()
     assert {path.suffix for path in NOTEBOOKS[0].parent.iterdir()} <= {".ipynb", ""}
     assert {path.name for path in NOTEBOOKS[0].parent.iterdir() if path.is_dir()} <= {".ipynb_checkpoints"}

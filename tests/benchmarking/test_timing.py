@@ -1,5 +1,7 @@
 """Turns of training: which steps count, and where their time goes."""
 
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -62,6 +64,16 @@ def test_the_speed_is_the_one_that_training_prints(config, data, model, monkeypa
     assert turn.seconds == pytest.approx(sum(seconds), rel=0.05)
 
 
+@pytest.fixture
+def signal_handlers() -> Iterator[None]:
+    """Puts back what Lightning leaves changed when it is interrupted."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signal_handlers")
 def test_ctrl_c_is_not_swallowed(config, data, model) -> None:
     class Impatient(L.Callback):
         def on_train_batch_end(self, *_: object) -> None:
