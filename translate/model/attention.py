@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translate.model.cache import KVCache, MemoryCache
+from translate.model.dropout import apply_dropout
 from translate.model.positions import RotaryPositions
 
 
@@ -301,8 +302,7 @@ def explicit_attention(
         weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
     if mixes is not None:
         weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1])
-    dropped = F.dropout(weights, dropout) if dropout else weights
-    out = dropped.reshape(batch, k.size(1), -1, k.size(2)) @ v
+    out = apply_dropout(weights, dropout, training=True).reshape(batch, k.size(1), -1, k.size(2)) @ v
     return out.view(batch, heads, queries, -1), weights
 
 

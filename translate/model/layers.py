@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from translate.model.attention import Attention
 from translate.model.cache import KVCache, MemoryCache
+from translate.model.dropout import apply_dropout
 from translate.model.positions import RotaryPositions
 
 ATTENTION_KINDS = ("mha", "gqa", "mqa", "mla", "talking_heads")
@@ -111,7 +112,7 @@ class FeedForward(nn.Module):
             inner = F.silu(gate) * value
         else:
             inner = F.relu(inner) if self.activation == "relu" else F.gelu(inner)
-        return self.outer(F.dropout(inner, self.dropout, self.training))  # type: ignore[no-any-return]
+        return self.outer(apply_dropout(inner, self.dropout, self.training))  # type: ignore[no-any-return]
 
 
 class _Residual(nn.Module):
@@ -124,7 +125,7 @@ class _Residual(nn.Module):
 
     def residual(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """One residual step on x [B, T, M]."""
-        out = F.dropout(sublayer(norm(x) if self.norm_first else x), self.dropout, self.training)
+        out = apply_dropout(sublayer(norm(x) if self.norm_first else x), self.dropout, self.training)
         return x + out if self.norm_first else norm(x + out)
 
 

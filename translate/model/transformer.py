@@ -4,11 +4,11 @@ import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translate.model.attention import Attention
 from translate.model.cache import DecoderState
+from translate.model.dropout import apply_dropout
 from translate.model.layers import DecoderLayer, EncoderLayer, LayerSpec
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.positions import LearnedPositions, SinusoidalPositions
@@ -37,7 +37,7 @@ class Embedding(nn.Module):
         x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)
         if self.positions is not None:
             x = self.positions(x, offset)
-        return F.dropout(x, self.dropout, self.training)
+        return apply_dropout(x, self.dropout, self.training)
 
 
 class Transformer(nn.Module):

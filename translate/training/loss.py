@@ -53,7 +53,11 @@ def projected_cross_entropy(
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
-    """The gradient of the loss by the logits is softmax - target, known as soon as the logits are."""
+    """The gradient of the loss by the logits is softmax - target, known as soon as the logits are.
+
+    The smoothed part of the target is the same for all tokens and all of the vocabulary. What it adds to the loss and
+    to both gradients is therefore a product of sums, and needs no pass over logits.
+    """
 
     @staticmethod
     def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, needs_grad):  # type: ignore[no-untyped-def]
@@ -73,6 +77,13 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
                     grad_weight.addmm_(grad.T, chunk)
                 else:
                     grad_weight += grad.T @ chunk
+        if smoothing:
+            share = smoothing / weight.size(0)
+            hidden_sum, weight_sum = hidden.sum(0, dtype=torch.float32), weight.sum(0, dtype=torch.float32)
+            loss -= share * (hidden_sum @ weight_sum)
+            if grad_hidden is not None and grad_weight is not None:
+                grad_hidden -= share * weight_sum
+                grad_weight -= share * hidden_sum
         if needs_grad:
             ctx.save_for_backward(grad_hidden, grad_weight)
             ctx.weight_dtype = weight.dtype
@@ -86,16 +97,13 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
 
 def _loss_and_grad(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Summed loss of float32 logits [tokens, V], and its gradient, written over the logits."""
-    vocab = logits.size(1)
+    """Summed loss of float32 logits [tokens, V] and its gradient, written over them; both without the smoothed part."""
     rows = labels[:, None]
     label_logits = logits.gather(1, rows).sum()
-    log_z = logits.logsumexp(dim=1, keepdim=True)
-    loss = log_z.sum() - (1 - smoothing) * label_logits
-    if smoothing:
-        loss = loss - smoothing / vocab * logits.sum()
-    grad = logits.sub_(log_z).exp_()
-    if smoothing:
-        grad -= smoothing / vocab
+    top = logits.amax(dim=1, keepdim=True)
+    exponentials = logits.sub_(top).exp_()
+    sums = exponentials.sum(dim=1, keepdim=True)
+    loss = (sums.log() + top).sum() - (1 - smoothing) * label_logits
+    grad = exponentials.mul_(sums.reciprocal())
     grad.scatter_add_(1, rows, grad.new_full((), smoothing - 1).expand_as(rows))
     return loss, grad
