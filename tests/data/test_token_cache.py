@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from translate.benchmarking.peak import PeakMemory
 from translate.data.token_cache import Rows, RowWriter, cache_key, new_entry
 
 WRITER = """
@@ -59,6 +61,24 @@ def test_texts_come_back_as_written(tmp_path):
     with RowWriter(tmp_path, "text", np.uint8) as writer:
         writer.extend_texts(texts)
     assert list(Rows(tmp_path, "text").texts()) == texts
+
+
+def test_texts_are_read_across_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("translate.data.token_cache._BLOCK", 3)
+    texts = [f"été {number}" * (number % 4) for number in range(11)]
+    with RowWriter(tmp_path, "text", np.uint8) as writer:
+        writer.extend_texts(texts)
+    assert list(Rows(tmp_path, "text").texts()) == texts
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+def test_reading_all_texts_keeps_none_of_them_in_memory(tmp_path):
+    with RowWriter(tmp_path, "text", np.uint8) as writer:
+        for _ in range(12):
+            writer.extend_texts(["a" * 500] * 10_000)
+    rows, memory = Rows(tmp_path, "text"), PeakMemory(torch.device("cpu"))
+    assert sum(map(len, rows.texts())) == 60_000_000
+    assert memory.bytes() < 25_000_000
 
 
 def test_a_file_without_rows_can_be_read(tmp_path):

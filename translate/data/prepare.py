@@ -139,7 +139,8 @@ def _write_tokens(folder: Path, split: str, text: TextStore, tokenizer: Tokenize
     """Encode one split; returns how many pairs were too long."""
     sizes = (tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
     encoders = (tokenizer.encode_src_batch, tokenizer.encode_tgt_batch)
-    total, kept_total = len(text.rows[f"{split}.src"]), 0
+    rows = [text.rows[f"{split}.{side}"] for side in _SIDES]
+    total, done, kept_total = len(rows[0]), 0, 0
     with ExitStack() as stack:
         src, tgt = (
             stack.enter_context(RowWriter(folder, f"{split}.{side}", np.uint16 if size <= 2**16 else np.int32))
@@ -147,15 +148,15 @@ def _write_tokens(folder: Path, split: str, text: TextStore, tokenizer: Tokenize
         )
         text_rows = stack.enter_context(RowWriter(folder, f"{split}.text_rows", np.int64))
         bar = stack.enter_context(tqdm(desc=f"encoding {split}", unit=" pairs", unit_scale=True, total=total))
-        for chunk in _chunks(range(total)):
+        for chunk in _chunks(zip(*(side.texts() for side in rows), strict=True)):
             src_ids, tgt_ids = (
-                encode([text.rows[f"{split}.{side}"].text(row) for row in chunk])
-                for side, encode in zip(_SIDES, encoders, strict=True)
+                encode(list(texts)) for texts, encode in zip(zip(*chunk, strict=True), encoders, strict=True)
             )
             kept = [i for i in range(len(chunk)) if max(len(src_ids[i]), len(tgt_ids[i])) <= max_len]
             src.extend(src_ids[i] for i in kept)
             tgt.extend(tgt_ids[i] for i in kept)
-            text_rows.extend([[chunk[i]] for i in kept])
+            text_rows.extend([[done + i] for i in kept])
+            done += len(chunk)
             kept_total += len(kept)
             bar.update(len(chunk))
     if not kept_total:

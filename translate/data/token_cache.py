@@ -13,11 +13,13 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+_BLOCK = 10_000  # rows read at a time where all are read in order
 _FORMAT = 1  # of the files, and of what cleaning and encoding mean; a change makes every old entry unused
 
 
@@ -119,6 +121,7 @@ class Rows:
 
     def __init__(self, folder: Path, name: str) -> None:
         """Open what a `RowWriter` wrote as `name` in `folder`."""
+        self._folder, self._name = folder, name
         self._values = _map(folder / f"{name}.values", np.dtype((folder / f"{name}.dtype").read_text()))
         self._ends = _map(folder / f"{name}.ends", np.dtype(np.int64))
         self.lengths = _map(folder / f"{name}.lengths", np.dtype(np.int32))
@@ -135,8 +138,15 @@ class Rows:
         return self[index].tobytes().decode()
 
     def texts(self) -> Iterator[str]:
-        """All rows of a file of texts."""
-        return (self.text(index) for index in range(len(self)))
+        """All rows of a file of texts, in order; read and not mapped, so that what has gone by leaves memory."""
+        values, ends = (self._folder / f"{self._name}.{part}" for part in ("values", "ends"))
+        with values.open("rb") as value_file, ends.open("rb") as end_file:
+            start = 0
+            while stops := np.fromfile(end_file, np.int64, _BLOCK).tolist():
+                block = value_file.read(stops[-1] - start)
+                for begin, stop in pairwise([start, *stops]):
+                    yield block[begin - start : stop - start].decode()
+                start = stops[-1]
 
 
 def _map(path: Path, dtype: np.dtype[np.integer]) -> npt.NDArray[np.integer]:
