@@ -1,10 +1,12 @@
 """The Hydra side of a door: compose, check, explain in one line, then run."""
 
 import difflib
+import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -17,6 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from translate.resources import conf_dir
 
 Config = TypeVar("Config")
+_LAUNCHERS = {f"hydra/launcher/{name}" for name in ("joblib", "submitit_local", "submitit_slurm")}  # of an extra
 
 
 def hydra_main(
@@ -38,35 +41,48 @@ def hydra_main(
         store.store(name=config_name, node=OmegaConf.load(directory / f"{config_name}.yaml"))
         directory = directory / "decode"
 
+    process = os.getpid()
+
     def run(config: DictConfig) -> None:
         try:
-            task(OmegaConf.to_object(config))  # type: ignore[arg-type]
+            task(_settings(config, schema))
         except (ValueError, OSError) as error:
+            if os.getpid() != process:  # a launcher's: Hydra brings the error here, and the other jobs go on
+                raise
             raise _PastHydra(error) from error
 
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it would print in its own way
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: a launcher's processes end with this one
     try:
-        _check(config_name, schema, str(directory), [argument for argument in sys.argv[1:] if _is_override(argument)])
-    except (HydraException, OmegaConfBaseException, ValueError) as error:
-        raise ValueError(_explain(error, schema)) from error
-    try:
+        _check_sweep(config_name, schema, str(directory), [text for text in sys.argv[1:] if _is_override(text)])
         hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
     except _PastHydra as past:
         raise past.error from None
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ValueError(_explain(error, schema)) from error
 
 
 class _PastHydra(BaseException):
-    """Carries an error past Hydra, which would print any Exception of a job in its own way, to `run_door`."""
+    """Carries an error past Hydra, which would announce any Exception of a job in its own way, to `run_door`."""
 
     def __init__(self, error: ValueError | OSError) -> None:
         super().__init__(error)
         self.error = error
 
 
+def _settings(config: DictConfig, schema: type[Config]) -> Config:
+    """The dataclasses that `config` describes, which check their ranges."""
+    try:
+        return cast(Config, OmegaConf.to_object(config))
+    except (OmegaConfBaseException, ValueError) as error:
+        raise ValueError(_explain(error, schema)) from error
+
+
 def _is_override(argument: str) -> bool:
     return "=" in argument and not argument.startswith("-")
 
 
-def _check(config_name: str, schema: type, directory: str, overrides: Sequence[str]) -> None:
+def _check_sweep(config_name: str, schema: type, directory: str, overrides: Sequence[str]) -> None:
     """Compose once for every value of every sweep, so that a mistake is found before the first job starts."""
     fixed: list[str] = []
     swept: list[str] = []
@@ -79,12 +95,12 @@ def _check(config_name: str, schema: type, directory: str, overrides: Sequence[s
         for override in OverridesParser.create().parse_overrides(swept)
         for value in override.sweep_string_iterator()
     ]
-    for extra in [[choice] for choice in choices] or [[]]:
+    for choice in choices:
         with hydra.initialize_config_dir(directory, version_base="1.3"):
-            config = hydra.compose(config_name, overrides=[*fixed, *extra])
+            config = hydra.compose(config_name, overrides=[*fixed, choice])
         GlobalHydra.instance().clear()
-        if len(choices) <= 1:
-            OmegaConf.to_object(config)  # ranges; with several sweeps only the jobs know the pairs
+        if len(swept) == 1:
+            _settings(config, schema)  # ranges; with several sweeps only the jobs know the pairs
 
 
 def _explain(error: Exception, schema: type) -> str:
@@ -100,8 +116,12 @@ def _explain(error: Exception, schema: type) -> str:
         hint = f"did you mean {', '.join(near)}?" if near else "see --help for the keys there are"
         return f"unknown setting {key}; {hint}"
     option = re.search(r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", text)
+    if option and option[1] in _LAUNCHERS:
+        return f"{option[1].replace('launcher/', 'launcher=')} needs an extra: pip install -e '.[sweep]'"
     if option:
         return f"there is no {option[1]}; conf/{option[2]} has {', '.join(option[3].split())}"
+    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
+        return f"{ambiguous[1]} holds several values: -m sweeps over them, [brackets] make a list of them"
     key_line = re.search(r"full_key: (\S+)", text)
     first = str(chain[-1]).strip().splitlines()[0]
     return f"{key_line[1]}: {first}" if key_line and not isinstance(error, ValueError) else first
