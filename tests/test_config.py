@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from translate.config import (
+    BenchmarkGrowthConfig,
     BenchmarkTrainConfig,
     DataConfig,
     DecodeConfig,
@@ -73,6 +74,7 @@ def test_every_model_builds(choice: str) -> None:
         ("train", TrainConfig),
         ("evaluate", EvaluateConfig),
         ("benchmark_train", BenchmarkTrainConfig),
+        ("benchmark_growth", BenchmarkGrowthConfig),
     ],
 )
 def test_every_key_is_explained(file: str, schema: type) -> None:
@@ -131,6 +133,16 @@ def is_nested(annotation: Any) -> bool:
         (TrainerConfig, {"precision": "8"}, r"trainer.precision \(8\)"),
         (TrainerConfig, {"max_time": "45m"}, r"trainer.max_time \(45m\) must read days:hours:minutes:seconds"),
         (TrainerConfig, {"valid_bleu_sentences": 0}, "monitor=loss"),
+        (TrainerConfig, {"num_nodes": 0}, r"trainer.num_nodes \(0\) must be at least 1"),
+        (TrainerConfig, {"strategy": "tp"}, r"trainer.strategy \(tp\) must be one of auto, ddp, fsdp"),
+        (
+            TrainerConfig,
+            {"strategy": "fsdp", "ema_decay": 0.9},
+            r"trainer.ema_decay \(0.9\) .*; set trainer.strategy=ddp",
+        ),
+        (TrainerConfig, {"strategy": "fsdp", "workers": 2}, r"trainer.workers \(2\) .*; set workers=1"),
+        (TrainerConfig, {"strategy": "fsdp", "compile": True}, "trainer.compile=true is not for trainer.strategy=fsdp"),
+        (TrainerConfig, {"strategy": "fsdp", "precision": "16-mixed"}, "use bf16-mixed or 32"),
         (DecodeConfig, {"num_hypotheses": 6}, r"decode.num_hypotheses \(6\) must be at most decode.beam_size \(5\)"),
         (DecodeConfig, {"min_output_len": 300}, r"decode.min_output_len \(300\) must be at most"),
         (EvaluateConfig, {"protocol": "uncased"}, r"protocol \(uncased\)"),

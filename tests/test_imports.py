@@ -1,11 +1,14 @@
 """Which part may import which: the arrows of the layout, read from the source and tried in a bare interpreter."""
 
 import ast
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from translate.doors import importing
 
 PACKAGE = Path(__file__).resolve().parents[1] / "translate"
 ALLOWED = {  # part -> parts of ours it may import
@@ -71,6 +74,33 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         "heavy = {'torch', 'lightning', 'hydra', 'omegaconf', 'datasets', 'sacrebleu', 'numpy', 'matplotlib'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
+
+
+def test_a_door_composes_its_settings_before_it_loads_anything_heavy() -> None:
+    run(
+        "import sys\nfrom translate.config import TrainConfig\nfrom translate.hydra_door import hydra_main\n"
+        "import translate.train\nsys.argv[1:] = ['model=tiny']\nloaded = set()\n"
+        "hydra_main('train', TrainConfig, lambda config: loaded.update(sys.modules))\n"
+        "heavy = {'torch', 'lightning', 'datasets', 'sacrebleu', 'sacremoses', 'sentencepiece', 'matplotlib'}\n"
+        "assert 'omegaconf' in loaded and not heavy & loaded, heavy & loaded"
+    )
+
+
+@pytest.mark.slow
+def test_the_first_step_does_not_wait_for_what_comes_later() -> None:
+    later = ["datasets", "sacrebleu", "sacremoses", "tensorboardX", "safetensors", "torch.distributed.checkpoint"]
+    run(
+        f"import sys\nfor name in {later}: sys.modules[name] = None\n"
+        "import translate.data.datamodule, translate.training.layout, translate.training.run\n"
+        "assert not any(name.startswith('translate.evaluation') for name in sys.modules)"
+    )
+
+
+def test_garbage_is_not_searched_for_while_importing() -> None:
+    with importing():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    gc.unfreeze()
 
 
 def test_the_door_to_translation_is_at_the_top() -> None:

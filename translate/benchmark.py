@@ -1,4 +1,4 @@
-"""The benchmarking door: `python -m translate.benchmark train [group=choice …] [key=value …]`."""
+"""The benchmarking door: `python -m translate.benchmark train|growth [group=choice …] [key=value …]`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import shlex
 import sys
 from collections.abc import Callable
 
-from translate.config import BenchmarkTrainConfig
+from translate.config import BenchmarkGrowthConfig, BenchmarkTrainConfig, ModelConfig, load_config
 from translate.doors import run_door
 from translate.hydra_door import hydra_main
+from translate.resources import conf_dir
 
 _HELP = """\
-usage: python -m translate.benchmark train [group=choice …] [key=value …]
+usage: python -m translate.benchmark train|growth [group=choice …] [key=value …]
 
 Measure on this machine, in one command, what a run would get, and what the machine could give.
 
   train   how fast the settings train: target tokens/s, seconds per epoch, model FLOPs, their share of the machine's
           matmul peak, padding, data wait, peak memory, the parts of a step; settings as for translate.train
+  growth  how its cost grows: time and memory with 1, 10 and 100 times the corpus, with the size of the model and with
+          the length of the sentences, the last two against the formula
 
 examples:
   python -m translate.benchmark train                                      the embedded corpus, a few minutes
@@ -26,8 +29,11 @@ examples:
   python -m translate.benchmark train profile=true trainer.threads=1       the costliest operators, on one CPU thread
   python -m translate.benchmark train steps=3 rounds=1                     a quick look
   python -m translate.benchmark train --help                               every setting
+  python -m translate.benchmark growth data=multi30k data.root=DIR         10 minutes, 1 GB of disk while it runs
+  python -m translate.benchmark growth copies=[1,2] rounds=1               a quick look
+  python -m translate.benchmark growth --help                              every setting
 
-The table goes to stdout, progress to stderr."""
+The tables go to stdout, progress to stderr."""
 
 
 def benchmark_train() -> None:
@@ -44,7 +50,30 @@ def benchmark_train() -> None:
     hydra_main("benchmark_train", BenchmarkTrainConfig, task)
 
 
-COMMANDS: dict[str, Callable[[], None]] = {"train": benchmark_train}
+def benchmark_growth() -> None:
+    """`growth`: the rest of the command line is Hydra's."""
+    command = shlex.join(["python", "-m", "translate.benchmark", "growth", *sys.argv[1:]])
+
+    def task(config: BenchmarkGrowthConfig) -> None:
+        models = {name: _model(name) for name in config.models}
+        from translate.benchmarking import growth
+
+        print(growth.benchmark_growth(config, models, command=command).to_markdown(), end="")
+        if config.output:
+            print(f"written: {config.output}/growth.md (and growth.json)", file=sys.stderr)
+
+    hydra_main("benchmark_growth", BenchmarkGrowthConfig, task)
+
+
+def _model(name: str) -> ModelConfig:
+    """A file of conf/model."""
+    folder = conf_dir() / "model"
+    if not (folder / f"{name}.yaml").is_file():
+        raise ValueError(f"models ({name}) must be among {', '.join(sorted(file.stem for file in folder.iterdir()))}")
+    return load_config(folder / f"{name}.yaml", ModelConfig)
+
+
+COMMANDS: dict[str, Callable[[], None]] = {"train": benchmark_train, "growth": benchmark_growth}
 
 
 def main() -> None:

@@ -242,8 +242,12 @@ class TrainerConfig:
     max_time: str | None = None
     accelerator: str = "auto"
     devices: int = 1
+    num_nodes: int = 1
+    strategy: str = "auto"
     threads: int | None = None
+    workers: int | None = 1
     precision: str = "32"
+    compile: bool = False
     accumulate: int = 1
     validate_every: int | None = None
     valid_bleu_sentences: int = 500
@@ -264,13 +268,26 @@ class TrainerConfig:
             raise ValueError(
                 "set one of trainer.max_epochs, trainer.max_steps, trainer.max_time, or training never ends"
             )
-        for name in ("max_epochs", "max_steps", "devices", "threads", "accumulate", "validate_every", "patience"):
+        for name in (
+            "max_epochs",
+            "max_steps",
+            "devices",
+            "num_nodes",
+            "threads",
+            "workers",
+            "accumulate",
+            "validate_every",
+            "patience",
+        ):
             _at_least(f"trainer.{name}", getattr(self, name), 1)
         for name in ("checkpoint_every", "keep_best", "average_count", "log_every"):
             _at_least(f"trainer.{name}", getattr(self, name), 1)
         _at_least("trainer.valid_bleu_sentences", self.valid_bleu_sentences, 0)
         _choice("trainer.accelerator", self.accelerator, ("auto", "cpu", "gpu"))
         _choice("trainer.precision", self.precision, ("auto", "32", "bf16-mixed", "16-mixed"))
+        _choice("trainer.strategy", self.strategy, ("auto", "ddp", "fsdp"))
+        if self.strategy == "fsdp":
+            self._check_fsdp()
         _choice("trainer.monitor", self.monitor, ("bleu", "loss"))
         _choice("trainer.average", self.average, ("none", "last", "best"))
         _share("trainer.ema_decay", self.ema_decay)
@@ -280,6 +297,26 @@ class TrainerConfig:
             raise ValueError(
                 f"trainer.max_time ({self.max_time}) must read days:hours:minutes:seconds, like 00:00:45:00"
             )
+
+    @property
+    def processes(self) -> int:
+        """How many train together."""
+        return self.devices * self.num_nodes
+
+    def _check_fsdp(self) -> None:
+        if self.ema_decay:
+            raise ValueError(
+                f"trainer.ema_decay ({self.ema_decay}) averages whole networks, which trainer.strategy=fsdp has not; "
+                "set trainer.strategy=ddp, or trainer.average=last"
+            )
+        if self.precision == "16-mixed":
+            raise ValueError("trainer.precision=16-mixed is not for trainer.strategy=fsdp; use bf16-mixed or 32")
+        if self.workers is not None and self.workers > 1:
+            raise ValueError(
+                f"trainer.workers ({self.workers}) share a network, which trainer.strategy=fsdp spreads; set workers=1"
+            )
+        if self.compile:
+            raise ValueError("trainer.compile=true is not for trainer.strategy=fsdp; set trainer.strategy=ddp")
 
 
 @dataclass
@@ -395,8 +432,45 @@ class BenchmarkTrainConfig(TrainConfig):
         for name in ("resume", "run_dir"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} ({getattr(self, name)}) does nothing in a benchmark; leave it out")
-        if self.trainer.devices > 1:
-            raise ValueError(f"trainer.devices ({self.trainer.devices}) must be 1: a benchmark measures one device")
+        for name in ("devices", "num_nodes"):
+            if getattr(self.trainer, name) > 1:
+                raise ValueError(
+                    f"trainer.{name} ({getattr(self.trainer, name)}) must be 1: a benchmark measures one device"
+                )
+
+
+@dataclass
+class BenchmarkGrowthConfig(BenchmarkTrainConfig):
+    """A measurement of how cost grows; keys are explained in conf/benchmark_growth.yaml."""
+
+    rounds: int = 3
+    steps: int = 3
+    copies: list[int] = field(default_factory=lambda: [1, 10, 100])
+    models: list[str] = field(default_factory=lambda: ["tiny", "small", "base"])
+    lengths: list[int] = field(default_factory=lambda: [16, 64, 256, 512])
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("peers", "profile"):
+            if getattr(self, name):
+                raise ValueError(f"{name}=true is for benchmark train; growth measures this implementation alone")
+        for name in ("copies", "models", "lengths"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must name at least one")
+        for copies in self.copies:
+            _at_least("copies", copies, 1)
+        for length in self.lengths:
+            _at_least("lengths", length, 2)
+            if self.data.batch_tokens % length:
+                raise ValueError(
+                    f"lengths ({length}) must divide data.batch_tokens ({self.data.batch_tokens}), "
+                    "so that all batches have equally many tokens"
+                )
+            if self.model.positions == "learned" and length > self.model.max_positions:
+                raise ValueError(
+                    f"lengths ({length}) must be at most model.max_positions ({self.model.max_positions}) "
+                    "with model.positions=learned"
+                )
 
 
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:
@@ -423,4 +497,6 @@ def save_config(config: Any, path: Path) -> None:
     """Write a config dataclass as YAML, every key with its value."""
     from omegaconf import OmegaConf
 
-    path.write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
+    whole = path.with_name(f".{path.name}.tmp")  # other processes of a resumed run may be reading the old one
+    whole.write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
+    whole.replace(path)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import signal
 from dataclasses import replace
 from datetime import datetime
@@ -12,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from translate.config import TrainConfig, load_config, save_config
-from translate.doors import run_door
+from translate.doors import importing, run_door
 from translate.hydra_door import hydra_main
 from translate.training import LAST_CHECKPOINT
 
 FIXED = (  # what a checkpoint depends on, or holds itself
-    *("model.", "tokenizer.", "data.", "seed", "run_dir", "trainer.devices", "trainer.ema_decay"),
+    *("model.", "tokenizer.", "data.", "seed", "run_dir"),
+    *("trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.ema_decay"),
     *("optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay"),
 )
 MOVABLE = ("data.root", "data.cache_dir")
-RUN_DIR_VARIABLE = "TRANSLATE_RUN_DIR"  # tells the other processes of a data-parallel run where the first one writes
 
 
 def main() -> None:
@@ -33,28 +31,31 @@ def train(config: TrainConfig) -> Path:
     """Train, save the model directory, score the test sets, write the report.
 
     Returns:
-        The run directory.
+        The run directory; in a data-parallel run that of the first process, which alone writes to it.
 
     Raises:
         ValueError: For anything in the settings or the data that cannot work.
     """
     config, run_dir = resume_run(config) if config.resume else new_run(config)
-    from translate.data.datamodule import TranslationDataModule
-    from translate.training.callbacks import Interrupted
-    from translate.training.progress import say
-    from translate.training.run import finish, fit
-    from translate.training.setup import pick_precision
+    with importing():
+        from translate.data.datamodule import TranslationDataModule
+        from translate.training.callbacks import Interrupted
+        from translate.training.distributed import launch_environment, resume_line
+        from translate.training.layout import with_layout
+        from translate.training.progress import say
+        from translate.training.run import finish, fit
 
-    first = not int(os.environ.get("LOCAL_RANK", "0"))
-    config = replace(config, trainer=replace(config.trainer, precision=pick_precision(config.trainer)))
+    first = launch_environment(config.trainer).global_rank() == 0
+    if first and config.run_dir and not config.resume and (run_dir / "config.yaml").exists():
+        raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
+    config = with_layout(config, data)
     if first:
         run_dir = make_directory(run_dir, exist_ok=bool(config.resume or config.run_dir))
         save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
         (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
         say(data.cleaning.table(), f"run directory {run_dir}")
-    os.environ[RUN_DIR_VARIABLE] = str(run_dir)
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)  # before and after training, like Ctrl-C
     try:
         fitted = fit(config, run_dir, data)
@@ -62,23 +63,26 @@ def train(config: TrainConfig) -> Path:
             finish(config, run_dir, data, fitted)
     except (Interrupted, KeyboardInterrupt):
         if first and (run_dir / LAST_CHECKPOINT).exists():
-            say(f"stopped; go on with\n  python -m translate.train resume={shlex.quote(str(run_dir))}")
+            say(f"stopped; go on with\n  {resume_line(run_dir)}")
         raise SystemExit(130) from None
     finally:
-        del os.environ[RUN_DIR_VARIABLE]
         signal.signal(signal.SIGTERM, previous)
     return run_dir
 
 
 def new_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
     """Where a fresh run goes: runs/<name>/<date_time> unless `run_dir` names a directory."""
-    if RUN_DIR_VARIABLE in os.environ:
-        return config, Path(os.environ[RUN_DIR_VARIABLE])
+    if config.trainer.processes > 1 and _in_sweep():
+        raise ValueError(f"a sweep trains on one device, not {config.trainer.processes}; start such runs one by one")
     stamp = Path(config.runs_dir) / config.name / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    run_dir = Path(config.run_dir) if config.run_dir else stamp
-    if config.run_dir and (run_dir / "config.yaml").exists():
-        raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
-    return config, run_dir
+    return config, Path(config.run_dir) if config.run_dir else stamp
+
+
+def _in_sweep() -> bool:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    return HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
 
 
 def make_directory(run_dir: Path, *, exist_ok: bool) -> Path:

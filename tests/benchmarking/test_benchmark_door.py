@@ -22,8 +22,8 @@ def door(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: the first word must say what to measure (train), and there is none; see"),
-        (["rounds=1"], "error: the first word must say what to measure (train), not rounds=1; see"),
+        ([], "error: the first word must say what to measure (train, growth), and there is none; see"),
+        (["rounds=1"], "error: the first word must say what to measure (train, growth), not rounds=1; see"),
     ],
 )
 def test_the_first_word_says_what_to_measure(arguments: list[str], message: str) -> None:

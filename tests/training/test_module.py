@@ -1,6 +1,8 @@
 """One optimizer step: what accumulation, padding and clipping do to the gradient, and which parameters decay."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import lightning as L
@@ -64,6 +66,7 @@ def batch(*numbers: int, padding: int = 0) -> Batch:
         longer(made.tgt_in_ids, 0),
         longer(made.tgt_mask, 0),
         longer(made.labels, -100),
+        longer(made.tgt_mask, 0).flatten().nonzero().squeeze(1),
     )
 
 
@@ -157,3 +160,46 @@ def test_weights_that_are_not_numbers_are_never_saved() -> None:
         next(module.parameters())[0, 0] = float("nan")
     with pytest.raises(ValueError, match=r"a weight is not finite at step 0.*lower optim\.lr"):
         module.on_save_checkpoint({})
+
+
+class WaitsForNothing(TranslationModule):
+    """Lets torch raise where the CPU would wait for the GPU within forward, backward or the work on gradients."""
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Any:
+        with no_waiting():
+            return super().training_step(batch, batch_idx)
+
+    def backward(self, loss: torch.Tensor, *_: Any, **__: Any) -> None:
+        with no_waiting():
+            loss.backward()  # type: ignore[no-untyped-call]
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        with no_waiting():
+            super().on_before_optimizer_step(optimizer)
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_step_never_waits_for_the_gpu() -> None:
+    module = make_module(WaitsForNothing, clip_norm=1.0)
+    trainer = L.Trainer(
+        accelerator="gpu",
+        devices=1,
+        precision="bf16-mixed",
+        max_steps=3,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(module, Loader([batch(0, 1), batch(2), batch(3)]))
+    assert trainer.global_step == 3

@@ -110,11 +110,15 @@ VARIANTS = {
     "steps": ({"max_epochs": None, "max_steps": 17, "validate_every": 5}, [5, 7, 16], 17),
     "both limits": ({"max_epochs": 5, "max_steps": 17}, [6, 7, 14], 17),
     "accumulated": ({"max_epochs": 3, "accumulate": 2, "validate_every": 3}, [2, 4, 6], 12),
-    "averaged": ({"max_epochs": 2, "ema_decay": 0.7, "average": "last", "average_count": 2}, [3, 7], 14),
+    "averaged, workers": (
+        {"max_epochs": 2, "workers": 2, "ema_decay": 0.7, "average": "last", "average_count": 2},
+        [3, 7],
+        14,
+    ),
 }
 
 
-FAST = ("accumulated", "averaged")
+FAST = ("accumulated", "averaged, workers")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in VARIANTS])

@@ -1,10 +1,17 @@
 """From settings to a run's objects: what `auto` picks, and what is refused in one line."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
+from torch.testing import assert_close
 
-from translate.config import TrainerConfig
-from translate.training.setup import Patience, pick_precision
+from translate.config import ModelConfig, TrainerConfig
+from translate.model.transformer import build_model
+from translate.train import train
+from translate.training import run
+from translate.training.setup import Patience, compile_layers, pick_precision
 
 
 @pytest.mark.parametrize(("in_hardware", "expected"), [(True, "bf16-mixed"), (False, "32")])
@@ -36,3 +43,32 @@ def test_a_resumed_run_waits_as_long_as_its_settings_say() -> None:
     before.wait_count = 1
     after.load_state_dict(before.state_dict())
     assert (after.patience, after.wait_count) == (7, 1)
+
+
+@pytest.mark.slow
+def test_compiled_layers_compute_the_same() -> None:
+    graphs = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
+        graphs.append(graph)
+        return graph.forward
+
+    config = ModelConfig(d_model=8, d_ff=8, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)
+    model = build_model(config, 9, 9).eval()
+    ids, mask = torch.ones(2, 3, dtype=torch.int64), torch.ones(2, 3, dtype=torch.bool)
+    plain = model(ids, ids, mask, mask)
+    compile_layers(model, backend)
+    with torch.compiler.set_stance("force_eager"):  # as validation does
+        model(ids, ids, mask, mask)
+    assert not graphs
+    assert_close(model(ids, ids, mask, mask), plain)
+    assert len(graphs) == 2  # one of each kind of layer
+
+
+def test_a_run_compiles_its_layers_if_asked_to(make_config, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[torch.nn.Module] = []
+    monkeypatch.setattr(run, "compile_layers", compiled.append)
+    train(make_config(max_steps=1))
+    assert not compiled
+    train(make_config(max_steps=1, compile=True))
+    assert [type(model).__name__ for model in compiled] == ["Transformer"]

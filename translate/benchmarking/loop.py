@@ -16,6 +16,7 @@ from translate.config import BenchmarkTrainConfig, OptimConfig
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.training.schedule import lr_share
+from translate.training.setup import compile_layers
 
 
 def peer_turn(peer: Peer, config: BenchmarkTrainConfig, data: TranslationDataModule, device: torch.device) -> Turn:
@@ -23,6 +24,8 @@ def peer_turn(peer: Peer, config: BenchmarkTrainConfig, data: TranslationDataMod
     memory, optim = PeakMemory(device), config.optim
     data.trainer = _bare_trainer() if device.type == "cuda" else None
     model = peer.build().to(device).train()
+    if config.trainer.compile:
+        compile_layers(model)
     mixed = config.trainer.precision == "16-mixed"
     optimizer = torch.optim.AdamW(
         _groups(model, optim.weight_decay),

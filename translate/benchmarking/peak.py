@@ -78,6 +78,11 @@ def memory_kind(device: torch.device) -> str:
     return f"growth of the process's resident memory ({'VmHWM' if _status('VmHWM') else 'ru_maxrss'})"
 
 
+def mapped_bytes() -> int:
+    """Resident pages of files, the program's and those it reads, which the system may take back; 0 where unknown."""
+    return _status("RssFile") or 0
+
+
 def _wait_for(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import lightning as L
 import torch
 
+from translate.benchmarking.cores import attention_cores
 from translate.benchmarking.flops import Work, training_flops
 from translate.benchmarking.loop import peer_turn
 from translate.benchmarking.operators import Operator, OperatorProfiler
@@ -24,9 +25,9 @@ from translate.config import BenchmarkTrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import versions
 from translate.model.transformer import Transformer, build_model
+from translate.training.layout import with_layout
 from translate.training.progress import say
 from translate.training.run import describe
-from translate.training.setup import pick_precision
 
 OURS, PEAK = "translate", "matmul peak"
 
@@ -63,12 +64,10 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
     Raises:
         ValueError: For anything in the settings or the data that cannot work.
     """
-    config = replace(config, trainer=replace(config.trainer, precision=pick_precision(config.trainer)))
-    if config.trainer.threads:
-        torch.set_num_threads(config.trainer.threads)
     device = _device(config)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
+    config = with_layout(config, data)
     L.seed_everything(config.seed, verbose=False)
     tokenizer = data.tokenizer
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
@@ -97,7 +96,7 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
         memory_kind=memory_kind(device),
         operators=_operators(model, config, data, device) if config.profile else [],
         config=asdict(config),
-        machine=_machine(config, device),
+        machine=_machine(config, device) | attention_cores(model, device, matmul_dtype(config.trainer.precision)),
         command=command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -152,7 +151,9 @@ def _machine(config: BenchmarkTrainConfig, device: torch.device) -> dict[str, st
     return versions() | {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
         "threads": str(torch.get_num_threads()),
+        "workers": str(config.trainer.workers),
         "precision": precision,
+        "compiled layers": str(config.trainer.compile).lower(),
         "matmul": f"{matmul_dtype(precision)}, float32 precision {torch.get_float32_matmul_precision()}",
     }
 

@@ -1,5 +1,6 @@
 """One turn of training through the run's own module and Trainer: its time, by part of a step, and its peak memory."""
 
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 import lightning as L
 import torch
+from torch import Tensor, nn
 
 from translate.benchmarking.peak import PeakMemory
 from translate.comparison.measure import StepClock, make_bare
@@ -23,8 +25,8 @@ PARTS = {  # of a step; every moment is in one of them
     "copy": "the batch to the device",
     "forward": "encoder and decoder",
     "loss": "output projection and cross-entropy, with both gradients, which are computed there",
-    "backward": "decoder and encoder",
-    "optimizer": "scaling and clipping of gradients, AdamW, schedule",
+    "backward": "decoder and encoder; with workers, also waiting for the slowest of them",
+    "optimizer": "adding, scaling and clipping of gradients, AdamW, schedule",
     "other": "Lightning between these",
 }
 
@@ -112,9 +114,9 @@ class PartClock(StepClock):
             self._watch.switch(part)
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Watch the decoder's last module: the loss begins where it ends."""
+        """Watch the decoder's last module: the loss begins where it ends, the backward where its gradient arrives."""
         model: Any = pl_module.model
-        self._hook = model.decoder_norm.register_forward_hook(lambda *_: self.switch("loss"))
+        self._hook = model.decoder_norm.register_forward_hook(self._on_hidden)
 
     def on_train_batch_start(
         self, trainer: L.Trainer, pl_module: L.LightningModule, batch: Any, batch_idx: int
@@ -127,7 +129,7 @@ class PartClock(StepClock):
         self.switch("optimizer")
 
     def on_before_backward(self, *_: Any) -> None:
-        """The backward begins."""
+        """The backward begins; with workers, handing out what is computed already."""
         self.switch("backward")
 
     def on_after_backward(self, *_: Any) -> None:
@@ -146,6 +148,11 @@ class PartClock(StepClock):
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Leave the model as it was."""
         self._hook.remove()
+
+    def _on_hidden(self, module: nn.Module, args: Any, hidden: Tensor) -> None:
+        if threading.current_thread() is threading.main_thread():  # one of the workers
+            self.switch("loss")
+            hidden.register_hook(lambda _: self.switch("backward"))  # type: ignore[no-untyped-call]
 
     def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
         """Let Ctrl-C reach the door; Lightning would end the process with status 1."""

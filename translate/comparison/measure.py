@@ -20,7 +20,7 @@ from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import translate_timed
 from translate.evaluation.scores import Statistics
 from translate.model.transformer import Transformer
-from translate.training.setup import make_module, make_trainer, pick_precision
+from translate.training.setup import compile_layers, make_module, make_trainer, pick_precision
 from translate.translator import Translator
 
 Rate = Callable[[], float]  # does a fixed piece of work, returns target tokens per second
@@ -99,7 +99,7 @@ def training_rate(translator: Translator, config: TrainConfig, data: Translation
     Raises:
         ValueError: If this machine has no such precision.
     """
-    precision = pick_precision(replace(config.trainer, accelerator=_accelerator(translator)))
+    precision = pick_precision(replace(config.trainer, accelerator=_accelerator(translator), workers=1))
     batches = list(islice(_endless(data), (steps + 1) * config.trainer.accumulate))  # one step more: see StepClock
 
     def rate() -> float:
@@ -153,12 +153,12 @@ def make_bare(
 
     It goes through its batches once, or until it has done `max_steps` optimizer steps.
     """
-    module = make_module(deepcopy(model), config.optim, batch_tokens=config.data.batch_tokens, precision=precision)
     trainer = replace(
         config.trainer,
         accelerator=accelerator,
         precision=precision,
         devices=1,
+        workers=config.trainer.workers if accelerator == "cpu" else 1,
         max_epochs=None if max_steps else 1,
         max_steps=max_steps,
         max_time=None,
@@ -168,7 +168,10 @@ def make_bare(
         tensorboard=False,
         loggers={},
     )
-    return module, make_trainer(replace(config, trainer=trainer), Path(), callbacks)
+    config, model = replace(config, trainer=trainer), deepcopy(model)
+    if trainer.compile:
+        compile_layers(model)
+    return make_module(model, config), make_trainer(config, Path(), callbacks)
 
 
 def _make(

@@ -113,7 +113,7 @@ def score_run(run: Run, data: TranslationDataModule, device: str) -> Scored:
     statistics = validation_bleu(translator, run.config, data)
     resampled = statistics.resampled("BLEU", BOOTSTRAP, SEED)
     low, high = interval(resampled)
-    epoch = data.steps_per_epoch(run.config.trainer.accumulate, run.config.trainer.devices)
+    epoch = data.steps_per_epoch(run.config.trainer.accumulate, run.config.trainer.processes)
     result = RunResult(
         run=str(run.path),
         seed=run.config.seed,

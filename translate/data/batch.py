@@ -31,6 +31,8 @@ class Batch:
         tgt_in_ids: Decoder input: BOS, then the target without its EOS, then padding, [B, T] int64.
         tgt_mask: True at real decoder inputs, [B, T] bool.
         labels: What each decoder position must predict: the target, EOS last, IGNORE_INDEX at padding, [B, T] int64.
+        tgt_positions: Where the real tokens of a target stand among its batch's B * T positions, [tokens] int64; known
+            in advance, so that nobody has to wait for a GPU to tell how many they are.
     """
 
     src_ids: Tensor
@@ -38,11 +40,12 @@ class Batch:
     tgt_in_ids: Tensor
     tgt_mask: Tensor
     labels: Tensor
+    tgt_positions: Tensor
 
     @property
     def num_tokens(self) -> int:
         """Real target tokens, EOS counted, BOS not."""
-        return int(self.tgt_mask.sum())
+        return self.tgt_positions.numel()
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """The same batch on `device`."""
@@ -76,7 +79,8 @@ def collate(examples: Sequence[Example], *, pad_id: int, bos_id: int) -> Batch:
     tgt_in_ids = np.full_like(labels, pad_id)
     tgt_in_ids[:, 0] = bos_id
     np.copyto(tgt_in_ids[:, 1:], labels[:, :-1], where=tgt_mask[:, 1:])
-    return Batch(*map(torch.from_numpy, (src_ids, src_mask, tgt_in_ids, tgt_mask, labels)))
+    arrays = src_ids, src_mask, tgt_in_ids, tgt_mask, labels, np.flatnonzero(tgt_mask)
+    return Batch(*map(torch.from_numpy, arrays))
 
 
 def _pad(

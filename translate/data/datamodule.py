@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
@@ -21,6 +23,7 @@ from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
 from translate.data.sampler import Indices, TokenBudgetBatches
+from translate.data.token_cache import cache_key
 from translate.data.tokenizer import Tokenizer
 
 _AHEAD = 4  # batches made while the model works on another
@@ -88,6 +91,17 @@ class BatchLoader:
                 yield waiting.popleft().result()
 
 
+@contextmanager
+def _alone(cache_dir: Path, name: str) -> Iterator[None]:
+    """Let one process at a time do the block, of all that share the folder and the name."""
+    folder = cache_dir / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / name).open("w") as file:
+        with suppress(OSError):  # a file system without locks: several do it, and the cache keeps what one of them made
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class FixedBatches:
     """Batches in the same order every time, for validation."""
 
@@ -137,11 +151,16 @@ class TranslationDataModule(LightningDataModule):
     def prepare(self) -> None:
         """Clean, train the tokenizer and encode, each only if the cache lacks it; a second call does nothing.
 
+        Of several processes with these settings and this cache one does the work, and the others wait for it.
+
         Raises:
             ValueError: For whatever is wrong with the corpus or the settings, in one line that says what to do.
         """
-        if self._tokens is not None:
-            return
+        if self._tokens is None:
+            with _alone(Path(self._config.cache_dir), cache_key(self._config, self._tokenizer_config)):
+                self._prepare()
+
+    def _prepare(self) -> None:
         config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
         self.corpus = open_corpus(config)
         text = cached_text(self.corpus, rules, cache_dir)

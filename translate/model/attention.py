@@ -208,7 +208,7 @@ class Attention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
-        if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q)):
+        if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q, dropout)):
             return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
         heads, weights = explicit_attention(q, k, v, attn_mask, dropout, scale=scale, mixes=mixes)
         if self.recorded is not None:
@@ -306,12 +306,13 @@ def explicit_attention(
     return out.view(batch, heads, queries, -1), weights
 
 
-def explicit_is_faster(q: Tensor) -> bool:
-    """Whether training is faster through the explicit core: in bfloat16 on a CPU, up to some length.
+def explicit_is_faster(q: Tensor, dropout: float) -> bool:
+    """Whether training on a CPU is faster through the explicit core.
 
-    There the fused kernel's backward runs far below the speed of plain matmuls.
+    With dropout of weights, where torch builds them as well, but with a slower mask; and in bfloat16 up to some length,
+    where the fused kernel's backward runs far below the speed of plain matmuls.
     """
-    return q.dtype == torch.bfloat16 and q.device.type == "cpu" and q.size(2) <= 128
+    return q.device.type == "cpu" and (dropout > 0 or (q.dtype == torch.bfloat16 and q.size(2) <= 128))
 
 
 def _per_query(attn_mask: Tensor) -> bool:

@@ -2,13 +2,13 @@
 
 import signal
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
 from typing import Any
 
 import lightning as L
-import sacrebleu
 import torch
 from lightning.pytorch.callbacks import Checkpoint, ModelCheckpoint
 
@@ -31,18 +31,22 @@ class ValidationBleu(L.Callback):
 
     def __init__(self, translator: Translator, pairs: Sequence[Pair]) -> None:
         self.translator, self.pairs = translator, pairs
-        self._bleu = sacrebleu.metrics.BLEU()
         self._samples: list[tuple[str, str, str]] = []
         self._value: float | None = None
+
+    @cached_property
+    def _bleu(self) -> Any:
+        from sacrebleu.metrics import BLEU  # not before the first validation
+
+        return BLEU()
 
     def on_validation_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Translate and score, on the first process only."""
         value = 0.0
         if trainer.is_global_zero and self.pairs:
-            outputs = [
-                t.text
-                for t in self.translator.translate([pair.src for pair in self.pairs], beam_size=1, num_hypotheses=1)
-            ]
+            sources = [pair.src for pair in self.pairs]
+            with torch.compiler.set_stance("force_eager"):  # decoding has too many shapes to compile
+                outputs = [t.text for t in self.translator.translate(sources, beam_size=1, num_hypotheses=1)]
             value = self._bleu.corpus_score(outputs, [[pair.tgt for pair in self.pairs]]).score
             chosen = range(0, len(outputs), max(1, len(outputs) // 3))
             self._samples = [(self.pairs[i].src, self.pairs[i].tgt, outputs[i]) for i in chosen][:3]
@@ -126,6 +130,7 @@ class Resumable(Checkpoint):
         self._stepped = self._due = False  # whether that batch completed one; whether to save as soon as one does
         self._signal: signal.Signals | None = None
         self._handlers: dict[int, Any] = {}
+        self._speaks = True  # the first process does, for all
         self._seconds_before = 0.0  # of training, in the processes before this one
         self._started = perf_counter()
 
@@ -145,6 +150,7 @@ class Resumable(Checkpoint):
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Take the signals over; a second one stops at once."""
         self._step, self._started = trainer.global_step, perf_counter()
+        self._speaks = trainer.is_global_zero
         for number in (signal.SIGINT, signal.SIGTERM):
             self._handlers[number] = signal.signal(number, self._on_signal)
 
@@ -198,10 +204,11 @@ class Resumable(Checkpoint):
         if self._signal is not None:
             raise Interrupted
         self._signal = signal.Signals(number)
-        say(
-            f"{self._signal.name}: stopping after this step, or the validation that has begun; "
-            "once more to stop at once, losing the steps since the last checkpoint"
-        )
+        if self._speaks:
+            say(
+                f"{self._signal.name}: stopping after this step, or the validation that has begun; "
+                "once more to stop at once, losing the steps since the last checkpoint"
+            )
 
 
 def is_last_step(trainer: L.Trainer) -> bool:

@@ -64,10 +64,11 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         loss = hidden.new_zeros((), dtype=torch.float32)
         grad_hidden = torch.empty_like(hidden) if needs_grad else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
+        buffer = hidden.new_empty(min(chunk_tokens, hidden.size(0)), weight.size(0))  # new memory would cost a tenth
         for start in range(0, hidden.size(0), chunk_tokens):
             part = slice(start, start + chunk_tokens)
             chunk = hidden[part]
-            logits = (chunk @ weight.T).float()
+            logits = torch.mm(chunk, weight.T, out=buffer[: chunk.size(0)]).float()
             chunk_loss, grad = _loss_and_grad(logits, labels[part], smoothing)
             loss += chunk_loss
             if grad_hidden is not None and grad_weight is not None:

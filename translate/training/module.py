@@ -8,10 +8,11 @@ import lightning as L
 import torch
 from torch import Tensor
 
-from translate.data.batch import IGNORE_INDEX, Batch
+from translate.data.batch import Batch
 from translate.model.transformer import Transformer
 from translate.training.loss import projected_cross_entropy
 from translate.training.schedule import lr_share
+from translate.training.workers import Workers
 
 
 class TranslationModule(L.LightningModule):
@@ -33,6 +34,7 @@ class TranslationModule(L.LightningModule):
         clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
         batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
         fused: Whether AdamW updates all parameters in one kernel.
+        workers: Threads that share each batch, on a CPU; None computes it in one piece.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class TranslationModule(L.LightningModule):
         clip_norm: float,
         batch_tokens: int,
         fused: bool = True,
+        workers: Workers | None = None,
     ) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.workers = model, workers
         self.lr, self.betas, self.eps, self.weight_decay, self.fused = lr, betas, eps, weight_decay, fused
         self.lr_share: Callable[..., float] = partial(
             lr_share, schedule=schedule, warmup_steps=warmup_steps, min_lr_ratio=min_lr_ratio
@@ -65,20 +68,18 @@ class TranslationModule(L.LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
         """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
-        loss = self._loss_sum(batch, self.label_smoothing)
+        loss_sum = partial(self._loss_sum, smoothing=self.label_smoothing)
+        loss = self.workers.loss_sum(loss_sum, batch, self._trained) if self.workers else loss_sum(batch)
         self._step_tokens += batch.num_tokens
         return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Turn the accumulated gradient into that of the mean loss over all tokens of the step, and clip that."""
-        tokens: Any = self.trainer.strategy.reduce(
-            torch.tensor(float(self._step_tokens), device=self.device), reduce_op="mean"
-        )
+        tokens: Any = torch.full((), float(self._step_tokens), device=self.device)  # unlike a copy it waits for no GPU
+        tokens = self.trainer.strategy.reduce(tokens, reduce_op="mean")
         self._step_tokens = 0
-        scale = self.batch_tokens * self.trainer.accumulate_grad_batches / float(tokens)
-        for parameter in self.parameters():
-            if parameter.grad is not None:
-                parameter.grad *= scale
+        scale = self.batch_tokens * self.trainer.accumulate_grad_batches / tokens
+        torch._foreach_mul_([p.grad for p in self._trained if p.grad is not None], scale)
         if self.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
             torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
 
@@ -118,7 +119,7 @@ class TranslationModule(L.LightningModule):
             for module in self.model.modules()
             if isinstance(module, torch.nn.Linear) and module is not self.model.output
         }
-        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        parameters = self._trained
         groups = [
             {"params": [p for p in parameters if id(p) in decayed], "weight_decay": self.weight_decay},
             {"params": [p for p in parameters if id(p) not in decayed], "weight_decay": 0.0},
@@ -147,13 +148,16 @@ class TranslationModule(L.LightningModule):
         """Take the random generators' state along; `on_train_start` sets it."""
         self._rng_state = checkpoint["rng_states"][self.global_rank]
 
+    @property
+    def _trained(self) -> list[Tensor]:
+        return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
         memory = self.model.encode(batch.src_ids, batch.src_mask)
         hidden = self.model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
-        real = batch.labels.flatten() != IGNORE_INDEX
-        positions = real.nonzero().squeeze(1)
-        labels = batch.labels.flatten()[positions]
-        return projected_cross_entropy(hidden.flatten(0, 1)[positions], self.model.output.weight, labels, smoothing)
+        labels = batch.labels.flatten()[batch.tgt_positions]
+        hidden = hidden.flatten(0, 1)[batch.tgt_positions]
+        return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
 
 
 def diverged(what: str, step: int) -> ValueError:

@@ -18,7 +18,7 @@ from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
 from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationBleu
 from translate.training.progress import Progress, clock, say
-from translate.training.setup import make_checkpoints, make_ema, make_module, make_trainer
+from translate.training.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.translator import Translator
 
 
@@ -44,15 +44,20 @@ class Fitted:
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
     """Build the network and train it to the end that the settings name, from `last.ckpt` if they say resume.
 
+    Args:
+        config: With the layout filled in.
+        run_dir: Where checkpoints and logs go.
+        data: Prepared.
+
     Raises:
         Interrupted: If a signal asked to stop; at the first one the checkpoint is written.
         ValueError: If the settings suit neither this machine nor the checkpoint, or training diverges.
     """
     L.seed_everything(config.seed, verbose=False)
-    if config.trainer.threads:
-        torch.set_num_threads(config.trainer.threads)
     tokenizer = data.tokenizer
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    if config.trainer.compile:
+        compile_layers(model)
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
     last = run_dir / LAST_CHECKPOINT
     checkpoints = make_checkpoints(config.trainer, last.parent)
@@ -68,7 +73,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
             resumable,
         ],
     )
-    module = make_module(model, config.optim, batch_tokens=config.data.batch_tokens, precision=config.trainer.precision)
+    module = make_module(model, config)
     if trainer.is_global_zero:
         say(describe(config, data, model))
     trainer.fit(module, datamodule=data, ckpt_path=last if config.resume else None)
@@ -138,12 +143,16 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
 def describe(config: TrainConfig, data: TranslationDataModule, model: Transformer) -> str:
     """One paragraph before the first step: the network, the data, the batches."""
     parameters = sum(p.numel() for p in model.parameters())
-    steps = data.steps_per_epoch(config.trainer.accumulate, config.trainer.devices)
+    steps = data.steps_per_epoch(config.trainer.accumulate, config.trainer.processes)
     return (
         f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens "
         f"and {steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
-        f"precision {config.trainer.precision}, {torch.get_num_threads()} threads"
+        f"precision {config.trainer.precision}, {torch.get_num_threads()} threads{_shared(config.trainer)}"
     )
+
+
+def _shared(config: TrainerConfig) -> str:
+    return f" shared by {config.workers} workers" if config.workers and config.workers > 1 else ""
 
 
 def point_latest(runs_dir: Path, run_dir: Path) -> None:

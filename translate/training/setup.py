@@ -11,31 +11,44 @@ import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging
 from lightning.pytorch.loggers import Logger, TensorBoardLogger
+from torch import nn
 
-from translate.config import OptimConfig, TrainConfig, TrainerConfig
+from translate.config import TrainConfig, TrainerConfig
 from translate.model.transformer import Transformer
 from translate.training.callbacks import KeptCheckpoints
 from translate.training.checkpoint_io import SafeCheckpointIO
+from translate.training.distributed import launch_environment, make_strategy
 from translate.training.metrics_csv import MetricsCsv
 from translate.training.module import TranslationModule
+from translate.training.sharded import ShardedModule
+from translate.training.watch import Watch
+from translate.training.workers import Workers
+
+
+def on_gpu(config: TrainerConfig) -> bool:
+    """Whether training runs on a GPU."""
+    return config.accelerator != "cpu" and torch.cuda.is_available()
 
 
 def pick_precision(config: TrainerConfig) -> str:
     """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
-    on_gpu = config.accelerator != "cpu" and torch.cuda.is_available()
-    if config.precision == "16-mixed" and not on_gpu:
+    if config.precision == "16-mixed" and not on_gpu(config):
         raise ValueError("trainer.precision=16-mixed needs a GPU; use bf16-mixed or 32")
+    if config.workers is not None and config.workers > 1 and on_gpu(config):
+        raise ValueError(f"trainer.workers ({config.workers}) share a CPU; set trainer.accelerator=cpu or workers=1")
     if config.precision != "auto":
         return config.precision
-    if on_gpu:
+    if on_gpu(config):
         return "bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed"
     in_hardware = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()  # without it bfloat16 is slower
     return "bf16-mixed" if in_hardware else "32"
 
 
-def make_module(model: Transformer, optim: OptimConfig, *, batch_tokens: int, precision: str) -> TranslationModule:
-    """The Lightning module that trains `model`."""
-    return TranslationModule(
+def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
+    """The Lightning module that trains `model`, with a precision and a number of workers that are filled in."""
+    optim, trainer = config.optim, config.trainer
+    parts = trainer.workers or 1
+    return (ShardedModule if trainer.strategy == "fsdp" else TranslationModule)(
         model,
         lr=optim.lr,
         betas=(optim.beta1, optim.beta2),
@@ -46,9 +59,21 @@ def make_module(model: Transformer, optim: OptimConfig, *, batch_tokens: int, pr
         min_lr_ratio=optim.min_lr_ratio,
         label_smoothing=optim.label_smoothing,
         clip_norm=optim.clip_norm,
-        batch_tokens=batch_tokens,
-        fused=precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
+        batch_tokens=config.data.batch_tokens,
+        fused=trainer.precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
+        workers=Workers(parts, max(1, torch.get_num_threads() // parts)) if parts > 1 else None,
     )
+
+
+def compile_layers(model: nn.Module, backend: str = "inductor") -> None:
+    """Let `torch.compile` have every layer of the model's stacks; one compilation serves all layers of a kind.
+
+    Lengths are compiled as variables, so that batches of other shapes need no new code.
+    """
+    for stack in model.modules():
+        if isinstance(stack, nn.ModuleList):
+            for layer in stack:
+                layer.compile(dynamic=True, backend=backend)
 
 
 def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpoints]:
@@ -101,7 +126,8 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
     """Lightning's Trainer for these settings.
 
     Raises:
-        ValueError: If this machine has no such device or precision, or a logger cannot be made.
+        ValueError: If this machine has no such device or precision, a logger cannot be made, or other processes were
+            started than the settings name.
     """
     _quiet_lightning()
     trainer = config.trainer
@@ -116,7 +142,8 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
         return L.Trainer(
             accelerator=trainer.accelerator,
             devices=trainer.devices,
-            strategy="ddp" if trainer.devices > 1 else "auto",
+            num_nodes=trainer.num_nodes,
+            strategy=make_strategy(trainer),
             precision=trainer.precision,  # type: ignore[arg-type]
             max_epochs=-1 if trainer.max_epochs is None else trainer.max_epochs,
             max_steps=-1 if trainer.max_steps is None else trainer.max_steps,
@@ -127,11 +154,12 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
             num_sanity_val_steps=0,
             use_distributed_sampler=False,
             log_every_n_steps=1,
-            callbacks=[*callbacks, *([stop_early] if trainer.patience else [])],
+            callbacks=[*callbacks, Watch(run_dir), *([stop_early] if trainer.patience else [])],
             logger=make_loggers(trainer, run_dir) or False,
-            plugins=[SafeCheckpointIO()],
+            plugins=[SafeCheckpointIO(), launch_environment(trainer)],
             enable_progress_bar=False,
             enable_model_summary=False,
+            inference_mode=trainer.strategy != "fsdp",  # its gathered weights serve training too
             default_root_dir=run_dir,
         )
     except MisconfigurationException as error:
