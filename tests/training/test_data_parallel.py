@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 import torch
+from lightning.pytorch.utilities import rank_zero_only
 
 from translate.config import TrainConfig, TrainerConfig
 from translate.data import prepare
@@ -268,6 +269,7 @@ def test_processes_that_do_not_find_each_other_end_with_one_line(tmp_path) -> No
 
 
 def test_the_door_numbers_its_own_processes_over_all_nodes(monkeypatch) -> None:
+    monkeypatch.setattr(rank_zero_only, "rank", 0)  # put back afterwards: Lightning keeps the number for the process
     assert launch_environment(TrainerConfig(devices=2)).global_rank() == 0
     monkeypatch.setenv("NODE_RANK", "1")
     monkeypatch.setenv("LOCAL_RANK", "1")

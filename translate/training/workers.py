@@ -59,6 +59,7 @@ class Workers:
         before = torch.get_num_threads()
 
         def work(part: Batch, seed: int) -> tuple[Tensor, tuple[Tensor, ...]]:
+            torch.get_num_threads()  # at its first use of it a thread takes over the caller's number
             torch.set_num_threads(self.threads)  # each thread has a setting of its own, as it has of the two below
             with (
                 masks_from(torch.Generator().manual_seed(seed)),
