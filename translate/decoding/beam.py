@@ -126,7 +126,7 @@ class BeamSearch:
             beams = self._advance(candidates, ends, live)  # [B, N] which hypothesis each new one continues
             at_limit = live.limits == length
             self._close_unfinished(at_limit, live, hypotheses)
-            kept = (~(self._done(live) | at_limit)).nonzero().squeeze(1)  # [B'] sentences that go on
+            kept = _compact(~(self._done(live) | at_limit))  # [B'] sentences that go on
             if not len(kept):
                 break
             self._leave(kept, live, state)
@@ -146,19 +146,20 @@ class BeamSearch:
 
     def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
         """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
-        scores = logits.log_softmax(-1, dtype=torch.float32)  # [B * N, V]
-        for token_id in self.forbidden_ids:
-            scores[:, token_id] = -math.inf
-        if length < self.min_output_len:
-            scores[:, self.eos_id] = -math.inf
-        scores += log_probs.view(-1, 1)
-        vocab_size = scores.size(1)
-        scores = scores.view(len(log_probs), -1)  # [B, N * V]
-        best, indices = scores.topk(min(2 * self.beam_size, scores.size(1)), dim=1)
+        banned = self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)
+        width = min(2 * self.beam_size + len(banned), logits.size(1))
+        best, token_ids = top_k(logits, width)  # [B * N, width]: no other token can be among the 2N
+        likeliest = logits.softmax(dim=1, dtype=torch.float32).gather(1, token_ids[:, :1])  # of all, at least 1 / V
+        best = best.float() - best[:, :1] + likeliest.log() + log_probs.view(-1, 1)
+        for token_id in banned:
+            best.masked_fill_(token_ids == token_id, -math.inf)
+        best, places = best.view(len(log_probs), -1).topk(min(2 * self.beam_size, width * log_probs.size(1)), dim=1)
+        token_ids = token_ids.view(len(log_probs), -1).gather(1, places)
         missing = 2 * self.beam_size - best.size(1)  # above 0 only with a tiny vocabulary
         if missing:
-            best, indices = F.pad(best, (0, missing), value=-math.inf), F.pad(indices, (0, missing))
-        return Candidates(best, indices // vocab_size, indices % vocab_size)
+            best = F.pad(best, (0, missing), value=-math.inf)
+            places, token_ids = F.pad(places, (0, missing)), F.pad(token_ids, (0, missing))
+        return Candidates(best, places // width, token_ids)
 
     def _collect_finished(
         self, candidates: Candidates, ends: Tensor, live: Live, length: int, hypotheses: list[list[Hypothesis]]
@@ -216,3 +217,36 @@ class BeamSearch:
 
     def _best(self, found: list[Hypothesis]) -> list[Hypothesis]:
         return sorted(found, key=lambda hypothesis: -hypothesis.score)[: self.num_hypotheses]
+
+
+def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:
+    """`x.topk(k)` over the columns of x [R, V], exactly, at the price of a maximum: values and indices [R, k].
+
+    The k largest lie in the k chunks with the largest maxima, and in the few columns that fill no chunk. Of equal
+    values at the border another may be chosen.
+    """
+    num_chunks = x.size(1) // chunk
+    if num_chunks < 2 * k:
+        return x.topk(k, dim=1)
+    whole = num_chunks * chunk
+    chunks = x[:, :whole].view(len(x), num_chunks, chunk)
+    first = chunks.amax(dim=2).topk(k, dim=1).indices  # [R, k]
+    places = (first[:, :, None] * chunk + torch.arange(chunk, device=x.device)).flatten(1)
+    values = chunks.gather(1, first[:, :, None].expand(-1, -1, chunk)).flatten(1)
+    if whole < x.size(1):
+        rest = torch.arange(whole, x.size(1), device=x.device).expand(len(x), -1)
+        places, values = torch.cat((places, rest), dim=1), torch.cat((values, x[:, whole:]), dim=1)
+    best, found = values.topk(k, dim=1)
+    return best, places.gather(1, found)
+
+
+def _compact(stays: Tensor) -> Tensor:
+    """The places where `stays` [B] is true, in an order that leaves as many as possible where they are.
+
+    >>> _compact(torch.tensor([True, False, True, False, True]))
+    tensor([0, 4, 2])
+    """
+    count = int(stays.sum())
+    order = torch.arange(count, device=stays.device)
+    order[~stays[:count]] = count + stays[count:].nonzero().squeeze(1)
+    return order

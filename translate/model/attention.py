@@ -111,8 +111,10 @@ class Attention(nn.Module):
             memory: Keys and values come from here, [B, K, M]; None means from x or from `cache`.
             attn_mask: Bool, broadcastable to [B, H, Q, K], True = may attend; None means everywhere. A query that may
                 attend to nothing gets zeros before the output projection.
-            cache: `KVCache` (self-attention; x are the newest tokens, K counts the cached ones too) or `MemoryCache`
-                from `project_memory` (cross-attention; if N > 1, the mask is one for all queries, [B, 1, 1, K]).
+            cache: `KVCache` (self-attention; x are the newest tokens, K counts the cached ones too; with N hypotheses
+                of a sentence x is [B * N, 1, M] and the mask [B, 1, N, K] says which entries each may attend to) or
+                `MemoryCache` from `project_memory` (cross-attention; if N > 1, the mask is one for all queries,
+                [B, 1, 1, K]).
 
         Returns:
             [B, Q, M], or [B * N, Q, M] as x.
@@ -160,7 +162,10 @@ class Attention(nn.Module):
         return self._split_heads(q.view(num_sentences, -1, q_dim))  # the hypotheses of a sentence are more queries
 
     def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor]:
-        """Queries [B, H, Q, D] and what is remembered of the tokens, the cached ones too; see `_split_kv`."""
+        """Queries [B, H, Q, D] and what is remembered of the tokens, the cached ones too; see `_split_kv`.
+
+        The hypotheses of a sentence are more queries.
+        """
         *queries, kv = torch.split(self.qkv(x), [*self.q_parts, sum(self.kv_parts)], dim=-1)
         parts = [self._split_heads(part) for part in queries]
         kv = self._split_kv(kv)
@@ -168,7 +173,12 @@ class Attention(nn.Module):
             offset = cache.length if cache is not None else 0
             parts[-1] = self.rotary(parts[-1], offset)
             kv = self._rotate_keys(kv, offset)
-        return torch.cat(parts, dim=-1) if parts[1:] else parts[0], kv if cache is None else cache.append(kv)
+        q = torch.cat(parts, dim=-1) if parts[1:] else parts[0]
+        if cache is None:
+            return q, kv
+        if cache.hypotheses > 1:  # [B * N, H, 1, D] -> [B, H, N, D]
+            q = q.squeeze(2).view(-1, cache.hypotheses, *q.shape[1::2]).transpose(1, 2)
+        return q, cache.append(kv)
 
     def _rotate_keys(self, kv: Tensor, offset: int) -> Tensor:
         assert self.rotary is not None

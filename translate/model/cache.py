@@ -9,50 +9,57 @@ from torch import Tensor
 class KVCache:
     """What one self-attention layer remembers of the tokens decoded so far: keys and values, or latents.
 
-    One buffer [rows, …, C, W] holds all of it, so that following the beams is one gather: [rows, 2, G, C, D] for keys
-    and values, [rows, 1, C, L] for latents. Its capacity C doubles when it is full, so appending copies each entry a
-    constant number of times on average.
+    One buffer [B, …, C, W] holds all of it: [B, 2, G, C, D] for keys and values, [B, 1, C, L] for latents. Its capacity
+    C doubles when it is full, so appending copies each entry a constant number of times on average.
+
+    The hypotheses of a sentence share its part of the buffer: each step adds one entry per hypothesis, and following
+    the beams moves none of them, since a mask says from which entries each hypothesis descends (`DecoderState`).
     """
 
     def __init__(self) -> None:
         self._buffer: Tensor | None = None
-        self.length = 0
+        self.length = 0  # positions
+        self.entries = 0  # of a sentence: of each position one, or one for each hypothesis
+        self.hypotheses = 1
 
     def append(self, kv: Tensor) -> Tensor:
-        """Add the T newest tokens, [rows, 2, G, T, D] or [rows, 1, T, L].
+        """Add the T newest tokens, [B * N, 2, G, T, D] or [B * N, 1, T, L]; T is 1 where N is above 1.
 
         Returns:
-            All tokens so far, of the same form with `length` in place of T, as a view of the buffer.
+            All entries so far, of the same form with B in place of B * N and `entries` in place of T, as a view of the
+            buffer.
         """
-        end = self.length + kv.size(-2)
+        self.length += kv.size(-2)
+        if self.hypotheses > 1:  # they become entries of the same sentence
+            kv = kv.squeeze(-2).view(-1, self.hypotheses, *kv.shape[1:-2], kv.size(-1)).movedim(1, -2)
+        end = self.entries + kv.size(-2)
         if self._buffer is None or end > self._buffer.size(-2):
             self._grow(end, kv)
         assert self._buffer is not None
-        self._buffer[..., self.length : end, :] = kv
-        self.length = end
+        self._buffer[..., self.entries : end, :] = kv
+        self.entries = end
         return self._buffer[..., :end, :]
 
-    def select(self, rows: Tensor) -> None:
-        """Keep the given rows, in the given order; a row may be named more than once."""
-        if self._buffer is None:
-            return
-        self._buffer = self._buffer.index_select(0, rows)
+    def select(self, sentences: Tensor) -> None:
+        """Keep the given sentences, in the given order; one may be named more than once if they do not get more."""
+        if self._buffer is not None:
+            self._buffer = _select(self._buffer, sentences)
 
     @property
     def num_elements(self) -> int:
-        """Numbers held for the tokens so far: 2 * G * D, or L, per row and token."""
-        return 0 if self._buffer is None else self._buffer[..., : self.length, :].numel()
+        """Numbers held for the tokens so far: 2 * G * D, or L, per entry."""
+        return 0 if self._buffer is None else self._buffer[..., : self.entries, :].numel()
 
     @property
     def bytes_per_token(self) -> int:
-        """Memory that one more token of one row takes; 0 while the cache is empty."""
+        """Memory that one more token of one hypothesis takes; 0 while the cache is empty."""
         return 0 if self._buffer is None else _bytes_per_token(self._buffer)
 
-    def _grow(self, length: int, like: Tensor) -> None:
-        capacity = max(16, length, 2 * self.length)
+    def _grow(self, entries: int, like: Tensor) -> None:
+        capacity = max(16, entries, 2 * self.entries)
         buffer = like.new_empty(*like.shape[:-2], capacity, like.size(-1))
         if self._buffer is not None:
-            buffer[..., : self.length, :] = self._buffer[..., : self.length, :]
+            buffer[..., : self.entries, :] = self._buffer[..., : self.entries, :]
         self._buffer = buffer
 
 
@@ -67,8 +74,8 @@ class MemoryCache:
     kv: Tensor
 
     def select(self, sentences: Tensor) -> None:
-        """Keep the given sentences, in the given order."""
-        self.kv = self.kv.index_select(0, sentences)
+        """Keep the given sentences, in the given order; one may be named more than once if they do not get more."""
+        self.kv = _select(self.kv, sentences)
 
     @property
     def num_elements(self) -> int:
@@ -79,6 +86,13 @@ class MemoryCache:
     def bytes_per_token(self) -> int:
         """Memory that one source token of one sentence takes."""
         return _bytes_per_token(self.kv)
+
+
+def _select(held: Tensor, rows: Tensor) -> Tensor:
+    """The given rows of `held`, as a view of it: only those that change places are copied."""
+    moved = (rows != torch.arange(len(rows), device=rows.device)).nonzero().squeeze(1)
+    held[moved] = held[rows[moved]]
+    return held[: len(rows)]
 
 
 def _bytes_per_token(kv: Tensor) -> int:
@@ -96,6 +110,7 @@ class DecoderState:
         self.memory_mask = memory_mask  # [B, 1, 1, S]
         self.self_caches = [KVCache() for _ in memory_caches]
         self.beam_size = 1
+        self._descent: Tensor | None = None  # [B, N, entries]: from which entries a hypothesis descends; None = all
 
     @property
     def length(self) -> int:
@@ -115,7 +130,7 @@ class DecoderState:
 
     @property
     def bytes_per_token(self) -> int:
-        """Memory that one more target token of one hypothesis takes in all layers; 0 before the first step."""
+        """Memory that one more token of one hypothesis takes in all layers; 0 before the first step."""
         return sum(cache.bytes_per_token for cache in self.self_caches)
 
     @property
@@ -123,31 +138,47 @@ class DecoderState:
         """Memory that one source token of one sentence takes in all layers."""
         return sum(cache.bytes_per_token for cache in self.memory_caches)
 
+    def advance(self) -> Tensor | None:
+        """Make room for one more token of every hypothesis.
+
+        Returns:
+            Who may look at which entry in that step, the new ones counted: each hypothesis at those that it descends
+            from and at its own, [B, 1, N, entries] bool; None with one hypothesis, which descends from all.
+        """
+        if self._descent is None:
+            return None
+        own = torch.eye(self.beam_size, dtype=torch.bool, device=self._descent.device)
+        self._descent = torch.cat((self._descent, own.expand(self.num_sentences, -1, -1)), dim=2)
+        return self._descent[:, None]
+
     def repeat(self, beam_size: int) -> None:
-        """Give every sentence `beam_size` rows, copies of its one row so far.
+        """Give every sentence `beam_size` rows, which share what was decoded so far.
 
         Raises:
             ValueError: If the state already holds several rows per sentence, or `beam_size` is below 1.
         """
         if self.beam_size != 1 or beam_size < 1:
             raise ValueError(f"repeat({beam_size}) needs a state with one row per sentence, not {self.beam_size}")
-        if beam_size > 1:
-            rows = torch.arange(self.num_sentences, device=self.memory_mask.device).repeat_interleave(beam_size)
-            self._select_rows(rows)
         self.beam_size = beam_size
+        if beam_size > 1:
+            self._descent = self.memory_mask.new_ones(self.num_sentences, beam_size, self.self_caches[0].entries)
+            for cache in self.self_caches:
+                cache.hypotheses = beam_size
 
     def reorder(self, row_indices: Tensor) -> None:
         """Let row i go on from row `row_indices[i]` [B * N], which must belong to the same sentence."""
-        self._select_rows(row_indices)
+        if self._descent is not None:
+            self._descent = self._descent.flatten(0, 1).index_select(0, row_indices).view_as(self._descent)
 
     def keep(self, sentence_indices: Tensor) -> None:
-        """Drop all sentences but the given ones [B'], which take the places 0 … B' - 1."""
-        beams = torch.arange(self.beam_size, device=sentence_indices.device)
-        self._select_rows((sentence_indices[:, None] * self.beam_size + beams).flatten())
-        for cache in self.memory_caches:
-            cache.select(sentence_indices)
-        self.memory_mask = self.memory_mask.index_select(0, sentence_indices)
+        """Drop all sentences but the given ones [B'], which take the places 0 … B' - 1.
 
-    def _select_rows(self, rows: Tensor) -> None:
+        Those that keep their place cost nothing.
+        """
         for cache in self.self_caches:
-            cache.select(rows)
+            cache.select(sentence_indices)
+        for memory_cache in self.memory_caches:
+            memory_cache.select(sentence_indices)
+        self.memory_mask = self.memory_mask.index_select(0, sentence_indices)
+        if self._descent is not None:
+            self._descent = self._descent.index_select(0, sentence_indices)

@@ -122,9 +122,9 @@ class Transformer(nn.Module):
             last_ids: Newest token of each row, [B * N]; BOS at first.
             state: From `start`, with `repeat` called if N > 1.
         """
-        x = self.tgt_embedding(last_ids[:, None], offset=state.length)  # [B * N, 1, M]
+        x, attn_mask = self.tgt_embedding(last_ids[:, None], offset=state.length), state.advance()  # x [B * N, 1, M]
         for layer, cache, memory in zip(self.decoder_layers, state.self_caches, state.memory_caches, strict=True):
-            x = layer(x, None, memory, state.memory_mask, cache=cache)
+            x = layer(x, attn_mask, memory, state.memory_mask, cache=cache)
         return self.project(self.decoder_norm(x)).squeeze(1)
 
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
