@@ -117,6 +117,17 @@ def test_json_is_one_object_per_line(door: Door) -> None:
     assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": []}
 
 
+def test_sampling_options_reach_the_samples(door: Door, translator: Translator) -> None:
+    for option, search in (("--sample", "sample"), ("--sample-distinct", "sample_distinct")):
+        settings = {"search": search, "temperature": 2.0, "top_k": 50, "top_p": 0.9, "seed": 4, "num_hypotheses": 3}
+        (expected,) = translator.translate(["a cat"], **settings)  # type: ignore[arg-type]
+        options = ["--temperature", "2", "--top-k", "50", "--top-p", "0.9", "--seed", "4", "--num-hypotheses", "3"]
+        lines = door(option, *options, "a cat").decode().splitlines()
+        assert lines == [f"1\t{one.score:.4f}\t{one.text}" for one in expected.hypotheses]
+    with pytest.raises(ValueError, match=r"temperature \(2\.0\) does nothing with search=beam"):
+        door("--temperature", "2", "a cat")
+
+
 def test_invalid_utf8_stops_after_the_lines_before_it(door: Door) -> None:
     with pytest.raises(ValueError, match="stdin, line 2: invalid UTF-8"):
         door(stdin=b"a cat\nb\xffd\n")
@@ -139,6 +150,7 @@ def test_a_bad_setting_is_refused_before_input_is_read(door: Door) -> None:
 def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, message in (
         (["--greedy", "--beam-size", "4"], "not allowed with"),
+        (["--sample", "--beam-size", "4"], "not allowed with"),
         (["--input", "a.txt", "Hello."], "sentences or --input, not both"),
         (["--beam", "x"], "--beam"),
     ):

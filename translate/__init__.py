@@ -1,7 +1,8 @@
 """English-French neural machine translation: one attention class, one Transformer, every step readable.
 
 `from translate import Translator` is the Python door; `python -m translate.train`, `python -m translate.infer` and
-`python -m translate.evaluate` are the command-line ones. Importing this package loads neither torch nor lightning.
+`python -m translate.evaluate` are the command-line ones. Importing this package loads neither torch nor lightning, nor
+does Translator before it opens a model that needs them.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -71,7 +71,7 @@ def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer,
         save_model(model, str(parts / _WEIGHTS))
         (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         (parts / _CARD).write_text(model_card(config, num_parameters(model)), encoding="utf-8")
-        _replace_directory(parts, target)
+        replace_directory(parts, target)
     finally:
         shutil.rmtree(parts, ignore_errors=True)
 
@@ -186,7 +186,7 @@ def _load_weights(model: Transformer, path: Path) -> None:
         raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error
 
 
-def _replace_directory(source: Path, target: Path) -> None:
+def replace_directory(source: Path, target: Path) -> None:
     """Rename `source` to `target`, moving a directory that is there already out of the way first."""
     old = target.with_name(f".{target.name}.{os.getpid()}.old")
     if target.exists():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -323,20 +323,34 @@ class TrainerConfig:
 class DecodeConfig:
     """The search; keys are explained in conf/decode/beam.yaml."""
 
+    search: str = "beam"
     beam_size: int = 5
     length_penalty: float = 1.0
     num_hypotheses: int = 1
     min_output_len: int = 1
     max_output_len: int = 256
     max_output_ratio: float = 3.0
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 1
+    mbr: str = "none"
     batch_tokens: int = 8192
 
     def __post_init__(self) -> None:
+        _choice("decode.search", self.search, ("beam", "sample", "sample_distinct"))
+        _choice("decode.mbr", self.mbr, ("none", "chrf", "bleu"))
         for name in ("beam_size", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
             _at_least(f"decode.{name}", getattr(self, name), 1)
         _at_least("decode.length_penalty", self.length_penalty, 0)
         _at_least("decode.max_output_ratio", self.max_output_ratio, 0)
-        if self.num_hypotheses > self.beam_size:
+        if self.temperature <= 0:
+            raise ValueError(f"decode.temperature ({self.temperature}) must be above 0")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"decode.top_p ({self.top_p}) must be above 0 and at most 1, which is off")
+        for name in ("top_k", "seed"):
+            _at_least(f"decode.{name}", getattr(self, name), 0)
+        if self.search == "beam" and self.num_hypotheses > self.beam_size:
             raise ValueError(
                 f"decode.num_hypotheses ({self.num_hypotheses}) must be at most decode.beam_size ({self.beam_size})"
             )
@@ -345,6 +359,33 @@ class DecodeConfig:
                 f"decode.min_output_len ({self.min_output_len}) must be at most "
                 f"decode.max_output_len ({self.max_output_len})"
             )
+
+    @property
+    def width(self) -> int:
+        """Hypotheses that are followed at once per sentence."""
+        return self.beam_size if self.search == "beam" else self.num_hypotheses
+
+    def changed(self, given: Mapping[str, Any]) -> DecodeConfig:
+        """These settings with those of `given` that are not None.
+
+        `beam_size` alone chooses search=beam, and a beam keeps no more hypotheses than it holds.
+
+        Raises:
+            ValueError: If a setting is out of its range, or is given where it would do nothing.
+        """
+        changes = {name: value for name, value in given.items() if value is not None}
+        if "beam_size" in changes:
+            changes.setdefault("search", "beam")
+        if changes.get("search", self.search) == "beam":
+            beam_size = changes.get("beam_size", self.beam_size)
+            changes.setdefault("num_hypotheses", min(self.num_hypotheses, beam_size))
+            for name in ("temperature", "top_k", "top_p", "seed"):
+                if name in changes and changes[name] != getattr(DecodeConfig, name):
+                    raise ValueError(f"{name} ({changes[name]}) does nothing with search=beam; choose search=sample")
+        result = replace(self, **changes)
+        if changes.get("mbr", "none") != "none" and result.num_hypotheses == 1:
+            raise ValueError(f"mbr ({result.mbr}) chooses among num_hypotheses, which is 1; ask for more of them")
+        return result
 
 
 @dataclass
@@ -412,6 +453,24 @@ class EvaluateConfig:
         _choice("device", self.device, ("auto", "cpu", "cuda"))
         _choice("precision", self.precision, ("32", "bf16", "16"))
         _at_least("bootstrap", self.bootstrap, 0)
+
+
+QUANTIZATIONS = ("float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16")
+
+
+@dataclass
+class ExportConfig:
+    """One export; keys are explained in conf/export.yaml."""
+
+    model: str | None = None
+    output: str | None = None
+    format: str = "ctranslate2"
+    quantization: str = "float32"
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        _choice("format", self.format, ("ctranslate2",))
+        _choice("quantization", self.quantization, QUANTIZATIONS)
 
 
 @dataclass

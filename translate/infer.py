@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
+from translate.answers import Settings, scored_lines, translated_lines
 from translate.config import DecodeConfig
 from translate.doors import run_door
 from translate.lines import argument_lines, count_lines, read_chunks
 
 if TYPE_CHECKING:
-    from translate.translator import Translation, Translator
+    from translate.translator import Translator
+
+Answer = Callable[[list[str], int], Iterator[str]]  # input lines and the number of the first one to output lines
 
 logger = logging.getLogger("translate.infer")
 
@@ -37,9 +40,17 @@ examples:
   python -m translate.infer --input text.en --output text.fr --greedy
   python -m translate.infer --model runs/multi30k/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "Hello."
   python -m translate.infer --json "Hello." | jq .score
+  python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "Hello."
+  python -m translate.infer --sample-distinct --num-hypotheses 5 "Hello."
+  python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
+  python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
+  python -m translate.infer --score "A man is riding a horse." "Un homme monte à cheval."
+  paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
 
 Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
 sentence ends and translated piece by piece."""
+
+_SCORE_SETTINGS = ("length_penalty", "batch_tokens")  # the settings that --score takes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,10 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chunks, total = _open_input(args, stack)
         from translate.translator import Translator  # torch is loaded here, after the command line proved right
 
-        translator = Translator.load(args.model, device=args.device, precision=args.precision)
-        logger.info("%d parameters, device %s, precision %s", *_describe(translator))
+        models = [Translator.load(path, device=args.device, precision=args.precision) for path in args.model or [None]]
+        translator = Translator.ensemble(models) if len(models) > 1 else models[0]
+        logger.info("%s", translator.describe())
         output = stack.enter_context(Path(args.output).open("wb")) if args.output else sys.stdout.buffer
-        _translate(args, translator, chunks, output, stack.enter_context(_progress(args, total)))
+        answer = _answer(args, translator, stack.enter_context(_progress(args, total)))
+        _run(answer, chunks, output)
     return 0
 
 
@@ -68,18 +81,35 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("sentences", nargs="*", metavar="SENTENCE", help="what to translate; none reads lines")
-    add("--model", metavar="PATH", help="run directory or model directory (default: runs/latest, the newest run)")
+    add(
+        "--model",
+        action="append",
+        metavar="PATH",
+        help="run, model directory or exported one (default: runs/latest, the newest run); given again: an ensemble",
+    )
     add("--input", metavar="FILE", help="read lines from this file, UTF-8")
     add("--output", metavar="FILE", help="write lines to this file, as they get ready")
     add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")
     width = parser.add_mutually_exclusive_group()
     width.add_argument("--beam-size", type=int, metavar="N", help="hypotheses followed at once; 1 is greedy")
     width.add_argument("--greedy", dest="beam_size", action="store_const", const=1, help="the same as --beam-size 1")
+    width.add_argument("--sample", dest="search", action="store_const", const="sample", help="draw outputs at random")
+    width.add_argument(
+        "--sample-distinct", dest="search", action="store_const", const="sample_distinct", help="draw different ones"
+    )
+    add("--temperature", type=float, metavar="T", help="of samples: above 1 draws more evenly, below 1 less")
+    add("--top-k", type=int, metavar="K", help="of samples: draw from the K most probable tokens; 0 is off")
+    add("--top-p", type=float, metavar="P", help="of samples: draw from the most probable ones that reach P; 1 is off")
+    add("--seed", type=int, metavar="S", help="of samples: the same seed draws the same for the same line")
     add("--length-penalty", type=float, metavar="A", help="scores are log_prob / length^A; 0 is off")
     add("--num-hypotheses", type=int, metavar="K", help="K lines per input: its number, score and text, tab-separated")
+    add("--mbr", choices=("none", "chrf", "bleu"), help="one line: that of the K most like the others, by sacreBLEU")
     add("--min-output-len", type=int, metavar="T", help="fewest tokens of a translation, its end counted")
     add("--max-output-len", type=int, metavar="T", help="most tokens of a translation, its end counted")
     add("--max-output-ratio", type=float, metavar="R", help="most tokens per source token, plus 10; 0 is off")
+    add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
+    add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
+    add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
     add("--precision", choices=("32", "bf16", "16"), default="32", help="of weights and matmuls; 16 needs a GPU")
@@ -88,13 +118,31 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     args = parser.parse_args(arguments)
     if args.sentences and args.input:
         parser.error("give sentences or --input, not both")
+    if args.attention and not args.json:
+        parser.error("--attention needs --json")
+    if args.score:
+        _check_score(parser, args)
     return args
+
+
+def _check_score(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    if len(args.sentences) not in (0, 2):
+        parser.error(f"--score needs SOURCE and TARGET, or no argument to read lines, not {len(args.sentences)}")
+    for field in fields(DecodeConfig):
+        if field.name not in _SCORE_SETTINGS and getattr(args, field.name) is not None:
+            parser.error(f"--{field.name.replace('_', '-')} does nothing with --score")
+    for name in ("alignments", "attention"):
+        if getattr(args, name):
+            parser.error(f"--{name} is of translations; it does nothing with --score")
 
 
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[Iterator[list[str]], int | None]:
     """Chunks of lines and, where it is known, the number of lines."""
     if args.sentences:
-        return iter([argument_lines(args.sentences, errors=args.errors)]), len(args.sentences)
+        texts = argument_lines(args.sentences, errors=args.errors)
+        if args.score:
+            texts = ["\t".join(text.replace("\t", " ") for text in texts)]
+        return iter([texts]), len(texts)
     if not args.input:
         stdin = cast("BufferedReader", sys.stdin.buffer)
         return read_chunks(stdin, "stdin", errors=args.errors), None
@@ -105,39 +153,29 @@ def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[Iterator[li
     return read_chunks(file, args.input, errors=args.errors), total
 
 
-def _translate(
-    args: argparse.Namespace,
-    translator: Translator,
-    chunks: Iterator[list[str]],
-    output: BinaryIO,
-    progress: Callable[[int], object],
-) -> None:
-    """Translate chunk by chunk and write each as soon as it is ready."""
-    settings: dict[str, Any] = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
+def _answer(args: argparse.Namespace, translator: Translator, progress: Callable[[int], object]) -> Answer:
+    """What makes the output lines."""
+    settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
+    settings["progress"] = progress
+    settings["alignments"] = args.alignments
+    if args.score:
+        settings = {name: settings[name] for name in (*_SCORE_SETTINGS, "progress")}
+        name = "arguments" if args.sentences else args.input or "stdin"
+        return partial(scored_lines, translator, settings, name=name, as_json=args.json)
+    return partial(translated_lines, translator, settings, as_json=args.json, attention=args.attention)
 
-    def translate(texts: list[str]) -> list[Translation]:
-        return translator.translate(texts, **settings, progress=progress)
 
-    translate([])  # refuses a bad setting before the first line is waited for
+def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO) -> None:
+    """Answer chunk by chunk and write each line as soon as it is ready."""
+    list(answer([], 1))  # refuses a bad setting before the first line is waited for
     start, done = perf_counter(), 0
     for texts in chunks:
-        for number, (text, translation) in enumerate(zip(texts, translate(texts), strict=True), done + 1):
-            output.write(_format(args, number, text, translation).encode() + b"\n")
+        for line in answer(texts, done + 1):
+            output.write(line.encode() + b"\n")
         output.flush()
         done += len(texts)
     seconds = perf_counter() - start
     logger.info("%d lines in %.1f s, %.1f lines/s", done, seconds, done / seconds)
-
-
-def _format(args: argparse.Namespace, number: int, src: str, translation: Translation) -> str:
-    if args.json:
-        hypotheses = [hypothesis._asdict() for hypothesis in translation.hypotheses]
-        return json.dumps({"src": src, **translation._asdict(), "hypotheses": hypotheses}, ensure_ascii=False)
-    wanted = args.num_hypotheses or 1
-    if wanted == 1:
-        return translation.text
-    pairs = [(hypothesis.score, hypothesis.text) for hypothesis in translation.hypotheses] or [(0.0, "")] * wanted
-    return "\n".join(f"{number}\t{score:.4f}\t{text}" for score, text in pairs)
 
 
 @contextlib.contextmanager
@@ -147,16 +185,13 @@ def _progress(args: argparse.Namespace, total: int | None) -> Iterator[Callable[
     if not visible:
         yield lambda lines: None
         return
-    from tqdm import tqdm
-
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError:  # beside an exported model nothing else needs it
+        yield lambda lines: None
+        return
     with tqdm(total=total, unit="line", file=sys.stderr, dynamic_ncols=True) as bar:
         yield bar.update
-
-
-def _describe(translator: Translator) -> tuple[int, str, str]:
-    from translate.bundle import num_parameters
-
-    return num_parameters(translator.model), str(translator.device), translator.precision
 
 
 if __name__ == "__main__":

@@ -1,29 +1,36 @@
-"""Strings in, translations out: the model, its tokenizer and a search behind one class."""
+"""Strings in, translations out: the model, its tokenizer and a search behind one class.
+
+What needs torch imports it where it runs: an exported model is translated without (see translate/runtime.py).
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
-
-from translate.bundle import BundleConfig, find_model, load_bundle
+from translate.alignment import Links, joined_links
+from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters
 from translate.config import DecodeConfig
-from translate.data.batch import Example, collate
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
-from translate.decoding.beam import BeamSearch
 from translate.decoding.hypothesis import Hypothesis, normalized_score
-from translate.model.transformer import Transformer
+from translate.decoding.mbr import mbr_order, posterior
+from translate.exporting.directory import is_exported
 from translate.splitting import split_text
 
-_DTYPES = {"32": torch.float32, "bf16": torch.bfloat16, "16": torch.float16}
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from translate.model.transformer import Transformer
+    from translate.pairs import Pair, Score
+
+_DTYPES = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
 
 
 class TranslatedHypothesis(NamedTuple):
@@ -34,12 +41,17 @@ class TranslatedHypothesis(NamedTuple):
         score: log_prob / len(token_ids) ** length_penalty; higher is better.
         log_prob: Sum of the tokens' log-probabilities, natural log.
         token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
+        parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
+        alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
+            the clean source and in `text`, counted from 0.
     """
 
     text: str
     score: float
     log_prob: float
     token_ids: tuple[int, ...]
+    parts: tuple[tuple[str, str], ...] = ()
+    alignment: Links | None = None
 
 
 class Translation(NamedTuple):
@@ -48,7 +60,8 @@ class Translation(NamedTuple):
     Attributes:
         text: That of the best hypothesis; one line, "" for an empty source.
         score: That of the best hypothesis; 0 for an empty source.
-        hypotheses: As many as asked for, best first; none for an empty source.
+        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); none for an
+            empty source.
     """
 
     text: str
@@ -84,24 +97,52 @@ class Translator:
 
     @classmethod
     def load(cls, path: Path | str | None = None, *, device: str = "auto", precision: str = "32") -> Translator:
-        """Open a model directory.
+        """Open a model directory, or one that `translate.export` wrote.
 
         Args:
-            path: A model directory or a run directory; None means the newest finished run, `runs/latest`.
+            path: A model directory, a run directory or an exported one; None means the newest finished run,
+                `runs/latest`.
             device: "cpu", "cuda", "cuda:1" …; "auto" takes a GPU where there is one.
             precision: "32", "bf16", or "16" (GPU only): the type of weights and matmuls; log-probabilities are always
-                float32.
+                float32. Of an exported model the type of whatever its quantization leaves in floating point.
 
         Raises:
             ValueError: If there is no model, it is damaged, or device and precision are not possible here.
         """
-        place = _find_device(device)
         if precision not in _DTYPES:
             raise ValueError(f"precision ({precision}) must be one of {', '.join(_DTYPES)}")
+        if path is not None and is_exported(path):
+            from translate.runtime import ExportedTranslator
+
+            return ExportedTranslator(path, device=device, precision=precision)
+        import torch
+
+        place = _find_device(device)
         if precision == "16" and place.type != "cuda":
             raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
         model, tokenizer, config = load_bundle(find_model(path), place)
-        return cls(model.to(_DTYPES[precision]), tokenizer, config)
+        return cls(model.to(getattr(torch, _DTYPES[precision])), tokenizer, config)
+
+    @classmethod
+    def ensemble(cls, members: Sequence[Translator]) -> Translator:
+        """One translator of several: a token's probability is the mean of what their models give it.
+
+        Settings that a call does not give are those of the first; sources are cut where the first of them would cut.
+
+        Raises:
+            ValueError: If they do not share languages and tokenizer, or one is an exported model.
+        """
+        from translate.decoding.ensemble import Ensemble
+
+        first = members[0]
+        for number, member in enumerate(members, 1):
+            _check_member(first, member, number)
+        networks = [member.config.model for member in members]
+        shortest = min(members, key=lambda member: member._max_positions or math.inf)
+        limit = min(member.max_src_len for member in members)
+        config = replace(first.config, model=shortest.config.model, max_src_len=limit)
+        model: Any = Ensemble([member.model for member in members], [network.d_model for network in networks])
+        return cls(model, first.tokenizer, config)
 
     @property
     def device(self) -> torch.device:
@@ -111,26 +152,42 @@ class Translator:
     @property
     def precision(self) -> str:
         """Type of the model's weights: "32", "bf16" or "16"."""
-        dtype = next(self.model.parameters()).dtype
-        return next(name for name, known in _DTYPES.items() if known == dtype)
+        dtype = str(next(self.model.parameters()).dtype)
+        return next(name for name, known in _DTYPES.items() if dtype == f"torch.{known}")
+
+    def describe(self) -> str:
+        """Size, device and precision in a line."""
+        return f"{num_parameters(self.model)} parameters, device {self.device}, precision {self.precision}"
 
     @property
     def max_src_len(self) -> int:
         """Longest source that is translated in one piece, in tokens with EOS."""
+        return min(self.config.max_src_len, self._max_positions or self.config.max_src_len)
+
+    @property
+    def _max_positions(self) -> int | None:
+        """Most tokens that the model can read; None = any number."""
         model = self.config.model
-        return min(self.config.max_src_len, model.max_positions if model.positions == "learned" else 2**31)
+        return model.max_positions if model.positions == "learned" else None
 
     def translate(
         self,
         texts: Sequence[str],
         *,
+        search: str | None = None,
         beam_size: int | None = None,
         length_penalty: float | None = None,
         num_hypotheses: int | None = None,
         min_output_len: int | None = None,
         max_output_len: int | None = None,
         max_output_ratio: float | None = None,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+        mbr: str | None = None,
         batch_tokens: int | None = None,
+        alignments: bool = False,
         progress: Callable[[int], object] | None = None,
     ) -> list[Translation]:
         """Translate texts; each comes out as one line, in the order given, whatever the batches were.
@@ -140,17 +197,27 @@ class Translator:
         ends (see `split_text`), its pieces are translated on their own and joined by spaces: hypothesis number k of
         the text is made of number k of each piece.
 
-        Settings left at None are those of the model directory; they are explained in `BeamSearch`.
+        Settings left at None are those of the model directory; they are explained in `BeamSearch`, `Sampling`
+        and `StochasticBeam`.
 
         Args:
             texts: Any strings.
+            search: "beam"; "sample" for hypotheses drawn at random; "sample_distinct" for different ones.
             beam_size: Search width; 1 is greedy.
             length_penalty: Exponent of the length that divides log-probabilities.
-            num_hypotheses: Hypotheses per text, at most `beam_size`.
+            num_hypotheses: Hypotheses per text, best score first; at most `beam_size` of a beam.
             min_output_len: Fewest tokens of an output, EOS counted.
             max_output_len: Most tokens of an output, EOS counted.
             max_output_ratio: Most tokens of an output per source token, beyond the first 10; 0 = off.
-            batch_tokens: Limit of sentences * beam_size * longest source in a batch; one sentence is always allowed.
+            temperature: Above 1 draws more evenly, below 1 less.
+            top_k: Draw from the k most probable tokens; 0 = off.
+            top_p: Draw from the most probable tokens that reach this share; 1 = off.
+            seed: Of the draws; a text gets the same ones in any batch and order.
+            mbr: "chrf" or "bleu" orders the hypotheses by how much of the others they share (`mbr_order`) instead of by
+                score, the others weighing by their probability, or equally if drawn by search="sample"; "none" = off.
+            batch_tokens: Limit of sentences * hypotheses followed at once * longest source in a batch; one sentence is
+                always allowed.
+            alignments: Whether to align the words of each hypothesis, see `align`.
             progress: Called after each batch with the number of texts that it completed.
 
         Raises:
@@ -159,22 +226,96 @@ class Translator:
         if isinstance(texts, str):
             raise ValueError("texts must be a list of strings, not one string: translate([text])")
         given: dict[str, Any] = {
+            "search": search,
             "beam_size": beam_size,
             "length_penalty": length_penalty,
             "num_hypotheses": num_hypotheses,
             "min_output_len": min_output_len,
             "max_output_len": max_output_len,
             "max_output_ratio": max_output_ratio,
+            "temperature": temperature,
+            "top_k": top_k,
+            "top_p": top_p,
+            "seed": seed,
+            "mbr": mbr,
             "batch_tokens": batch_tokens,
         }
-        if beam_size is not None and num_hypotheses is None:  # the directory's own may not fit the new beam
-            given["num_hypotheses"] = min(self.config.decode.num_hypotheses, beam_size)
-        decode = replace(self.config.decode, **{key: value for key, value in given.items() if value is not None})
+        decode = self.config.decode.changed(given)
         self._check_positions(decode.max_output_len)
-        return self._translate([clean_text(text) for text in texts], decode, progress)
+        clean = [clean_text(text) for text in texts]
+        translations = self._translate(clean, decode, progress)
+        return self._aligned(clean, translations) if alignments else translations
+
+    def score(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        length_penalty: float | None = None,
+        batch_tokens: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[Score]:
+        """Log-probabilities of given targets, token by token, by teacher forcing; the batches change nothing.
+
+        Texts are cleaned as in training and end in EOS; a side that is then empty is EOS alone. Target ids, such as
+        those of a `TranslatedHypothesis`, are taken as they are: what a search reports is what this gives for its ids,
+        while the text alone may be cut into other pieces than the search put it together from. Pairs are read whole,
+        whatever their length.
+
+        Args:
+            pairs: (source, target), the target a text or token ids.
+            length_penalty: Exponent of the length in `Score.score`; None means that of the model directory.
+            batch_tokens: Limit of sentences * longest side in a batch; None means that of the model directory.
+            progress: Called after each batch with the number of pairs in it.
+
+        Raises:
+            ValueError: If a setting is out of its range, a pair is none, or is longer than learned positions.
+        """
+        from translate.pairs import encode_pairs, score_examples
+
+        decode = self.config.decode.changed({"length_penalty": length_penalty, "batch_tokens": batch_tokens})
+        examples = encode_pairs(self.tokenizer, pairs, self._max_positions)
+        with _eval_mode(self.model):
+            return score_examples(
+                self.model,
+                self.tokenizer,
+                examples,
+                device=self.device,
+                batch_tokens=decode.batch_tokens,
+                length_penalty=decode.length_penalty,
+                progress=progress or (lambda pairs: None),
+            )
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Links]:
+        """Which source word each target word of a pair belongs to, by the model's cross-attention.
+
+        The words are what spaces separate in the clean texts, counted from 0, and each target word has one link. The
+        weights are the mean over the heads of one decoder layer (`ALIGNMENT_LAYER`); where learned positions end, words
+        behind them have no links.
+
+        Args:
+            pairs: (source, target).
+
+        Returns:
+            Links of each pair, (source word, target word), in the order of the target.
+        """
+        import torch
+
+        from translate.pairs import align_examples, encode_pairs
+
+        end = self._max_positions
+        examples = [
+            example._replace(src_ids=example.src_ids[:end], tgt_ids=example.tgt_ids[:end])
+            for example in encode_pairs(self.tokenizer, pairs, None)
+        ]
+        with torch.inference_mode(), _eval_mode(self.model):
+            return align_examples(self.model, self.tokenizer, examples, self.device)
 
     def cross_attention(self, src: str, tgt: str) -> CrossAttention:
         """Cross-attention weights while the model reads `src` and is led through the translation `tgt`."""
+        import torch
+
+        from translate.data.batch import Example, collate
+
         tokenizer = self.tokenizer
         src_ids, tgt_ids = tokenizer.encode_src(clean_text(src)), tokenizer.encode_tgt(clean_text(tgt))
         batch = collate([Example(src_ids, tgt_ids)], pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id).to(self.device)
@@ -198,14 +339,13 @@ class Translator:
                 progress(sum(completes[piece] for piece in batch))
         results = {"": Translation("", 0.0, ())}
         for text, parts in pieces.items():
-            results[text] = self._join([found[piece] for piece in parts], decode.length_penalty)
+            results[text] = self._join(parts, [found[piece] for piece in parts], decode)
         return [results[text] for text in clean]
 
     def _check_positions(self, max_output_len: int) -> None:
-        model = self.config.model
-        if model.positions == "learned" and max_output_len > model.max_positions:
+        if self._max_positions is not None and max_output_len > self._max_positions:
             raise ValueError(
-                f"max_output_len ({max_output_len}) must be at most {model.max_positions}, "
+                f"max_output_len ({max_output_len}) must be at most {self._max_positions}, "
                 "the learned positions of this model (model.max_positions)"
             )
 
@@ -221,17 +361,17 @@ class Translator:
 
     def _search(self, sources: list[list[int]], decode: DecodeConfig) -> list[list[Hypothesis]]:
         """Hypotheses for one batch of source ids."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        from translate.search import make_search
+
         special = self.tokenizer
-        search = BeamSearch(
+        search = make_search(
+            decode,
             bos_id=special.bos_id,
             eos_id=special.eos_id,
             forbidden_ids=(special.pad_id, special.bos_id, special.unk_id),
-            beam_size=decode.beam_size,
-            length_penalty=decode.length_penalty,
-            num_hypotheses=decode.num_hypotheses,
-            min_output_len=decode.min_output_len,
-            max_output_len=decode.max_output_len,
-            max_output_ratio=decode.max_output_ratio,
         )
         src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=special.pad_id)
         lengths = torch.tensor([len(ids) for ids in sources])
@@ -239,16 +379,59 @@ class Translator:
         with _eval_mode(self.model):
             return search.search(self.model, src_ids.to(self.device), src_mask.to(self.device))
 
-    def _join(self, parts: list[list[Hypothesis]], length_penalty: float) -> Translation:
+    def _join(self, pieces: list[str], found: list[list[Hypothesis]], decode: DecodeConfig) -> Translation:
         """One translation from the hypotheses of a text's pieces."""
         hypotheses = []
-        for chosen in zip(*parts, strict=False):  # all have equally many, save where fewer are possible
+        for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
             token_ids = tuple(token for hypothesis in chosen for token in hypothesis.token_ids)
             log_prob = sum(hypothesis.log_prob for hypothesis in chosen)
             texts = [clean_text(self.tokenizer.decode(hypothesis.token_ids)) for hypothesis in chosen]
-            score = normalized_score(log_prob, len(token_ids), length_penalty)
-            hypotheses.append(TranslatedHypothesis(" ".join(filter(None, texts)), score, log_prob, token_ids))
+            score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
+            whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
+            hypotheses.append(TranslatedHypothesis(whole, score, log_prob, token_ids, parts))
+        if decode.mbr != "none":
+            hypotheses = _by_expected_utility(hypotheses, decode)
         return Translation(hypotheses[0].text, hypotheses[0].score, tuple(hypotheses))
+
+    def _aligned(self, texts: list[str], translations: list[Translation]) -> list[Translation]:
+        """The same with the alignments of all hypotheses."""
+        pairs = list({part: None for one in translations for found in one.hypotheses for part in found.parts})
+        links = dict(zip(pairs, self.align(pairs), strict=True))
+
+        def align(text: str, found: TranslatedHypothesis) -> TranslatedHypothesis:
+            return found._replace(alignment=joined_links(text, found.parts, links))
+
+        return [
+            one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
+            for text, one in zip(texts, translations, strict=True)
+        ]
+
+
+def _check_member(first: Translator, member: Translator, number: int) -> None:
+    """Whether model `number` of an ensemble fits the first."""
+    if type(member) is not Translator:
+        raise ValueError(f"model {number} is an exported one; an ensemble needs the models that such are made from")
+    languages = [(one.config.src_lang, one.config.tgt_lang) for one in (first, member)]
+    if languages[0] != languages[1]:
+        (src, tgt), (other_src, other_tgt) = languages
+        raise ValueError(f"model {number} translates {other_src} to {other_tgt}, but model 1 {src} to {tgt}")
+    if _pieces_of(first.tokenizer) != _pieces_of(member.tokenizer):
+        raise ValueError(
+            f"model {number} has other pieces in its tokenizer than model 1; an ensemble needs runs that share one: "
+            "train with the same tokenizer.path"
+        )
+
+
+def _pieces_of(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
+    src, tgt = range(tokenizer.src_vocab_size), range(tokenizer.tgt_vocab_size)
+    return tokenizer.pieces_src(src), tokenizer.pieces_tgt(tgt)
+
+
+def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeConfig) -> list[TranslatedHypothesis]:
+    texts, scores = [found.text for found in hypotheses], [found.score for found in hypotheses]
+    equal = decode.search == "sample"  # their number already speaks for the probable ones
+    weights = [1.0] * len(texts) if equal else posterior([found.log_prob for found in hypotheses])
+    return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
 
 
 def _batches(ids: dict[str, list[int]], decode: DecodeConfig) -> Iterator[list[str]]:
@@ -256,7 +439,7 @@ def _batches(ids: dict[str, list[int]], decode: DecodeConfig) -> Iterator[list[s
     order = sorted(ids, key=lambda piece: -len(ids[piece]))
     start = 0
     while start < len(order):
-        rows = max(1, decode.batch_tokens // (decode.beam_size * len(ids[order[start]])))
+        rows = max(1, decode.batch_tokens // (decode.width * len(ids[order[start]])))
         yield order[start : start + rows]
         start += rows
 
@@ -272,6 +455,8 @@ def _eval_mode(model: Transformer) -> Iterator[None]:
 
 
 def _find_device(name: str) -> torch.device:
+    import torch
+
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -1,10 +1,13 @@
 """What a search gives back, and the value it is ranked by."""
 
-from typing import Any, NamedTuple, TypeVar
+from __future__ import annotations
 
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-Number = TypeVar("Number", float, Tensor)
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Number = TypeVar("Number", float, "Tensor")
 
 
 class Hypothesis(NamedTuple):

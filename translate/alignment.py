@@ -1,0 +1,95 @@
+"""Which words of two texts belong together, as attention weights between their pieces tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Links = tuple[tuple[int, int], ...]
+
+_SPACE_MARK, _EOS = "\u2581", "</s>"
+
+
+def word_links(weights: Tensor, src_pieces: Sequence[str], tgt_pieces: Sequence[str]) -> Links:
+    """Link each target word to the source word that its pieces looked at most.
+
+    The weight between two words is the mean over the target word's pieces of the sum over the source word's pieces.
+
+    Args:
+        weights: [T, S]; row t belongs to the step that predicts target piece t.
+        src_pieces: S pieces, as SentencePiece writes them.
+        tgt_pieces: T pieces.
+
+    Returns:
+        (source word, target word), counted from 0 at spaces, in the order of the target; none for EOS.
+
+    >>> import torch
+    >>> weights = torch.tensor([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0]])
+    >>> word_links(weights, ["▁a", "▁ca", "t"], ["▁chat", "</s>"])
+    ((1, 0),)
+    """
+    src_words, tgt_words = word_numbers(src_pieces), word_numbers(tgt_pieces)
+    num_src, num_tgt = (max(words, default=-1) + 1 for words in (src_words, tgt_words))
+    if not num_src or not num_tgt:
+        return ()
+    src_member = weights.new_tensor(src_words)[:, None] == weights.new_tensor(range(num_src))  # [S, source words]
+    tgt_member = weights.new_tensor(tgt_words)[:, None] == weights.new_tensor(range(num_tgt))  # [T, target words]
+    sums = tgt_member.T.to(weights) @ weights @ src_member.to(weights)  # the mean over pieces has the same maximum
+    return tuple((src_word, tgt_word) for tgt_word, src_word in enumerate(sums.argmax(1).tolist()))
+
+
+def word_numbers(pieces: Sequence[str]) -> list[int]:
+    """Which word each piece belongs to, counted from 0 at spaces; -1 for one that is nothing but spaces, and for EOS.
+
+    >>> word_numbers(["▁don", "'", "t", "▁", "▁go", "</s>"])
+    [0, 0, 0, -1, 1, -1]
+    """
+    numbers, word, inside = [], -1, False
+    for piece in pieces:
+        own = -1
+        for character in piece if piece != _EOS else "":
+            if character == _SPACE_MARK:
+                inside = False
+                continue
+            word, inside = word + (not inside), True
+            own = word if own < 0 else own
+        numbers.append(own)
+    return numbers
+
+
+def joined_links(text: str, parts: Sequence[tuple[str, str]], links: Mapping[tuple[str, str], Links]) -> Links:
+    """Links of a text that was translated in parts.
+
+    Args:
+        text: The source.
+        parts: What it was cut into, in order, each with its translation; joined by spaces, these are that of the text.
+        links: Of each part with its translation.
+
+    >>> links = {("a b.", "x y."): ((0, 0), (1, 1)), ("c d.", "z."): ((1, 0),)}
+    >>> joined_links("a b. c d.", [("a b.", "x y."), ("c d.", "z.")], links)
+    ((0, 0), (1, 1), (3, 2))
+    """
+    joined: list[tuple[int, int]] = []
+    start, tgt_words = 0, 0
+    for part, target in parts:
+        start = text.index(part, start)
+        src_words = _count_words(text[: start + 1]) - 1  # before the one in which the part begins
+        joined += [(src_words + src, tgt_words + tgt) for src, tgt in links[part, target]]
+        start, tgt_words = start + len(part), tgt_words + _count_words(target)
+    return tuple(joined)
+
+
+def pharaoh(links: Links) -> str:
+    """Links as text, source word first.
+
+    >>> pharaoh(((1, 0), (0, 1)))
+    '1-0 0-1'
+    """
+    return " ".join(f"{src}-{tgt}" for src, tgt in links)
+
+
+def _count_words(text: str) -> int:
+    return len(list(filter(None, text.split(" "))))

@@ -1,0 +1,105 @@
+"""What `translate.infer` writes for the lines it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from translate.alignment import pharaoh
+
+if TYPE_CHECKING:
+    from translate.translator import Translation, Translator
+
+Settings = dict[str, Any]
+
+
+def translated_lines(
+    translator: Translator, settings: Settings, texts: list[str], first: int, *, as_json: bool, attention: bool
+) -> Iterator[str]:
+    """Lines that answer `texts`, the first of which is line `first` of the input.
+
+    Args:
+        translator: Translates.
+        settings: Of `Translator.translate`.
+        texts: Sources.
+        first: Number of the first one.
+        as_json: One object per source, instead of its translation.
+        attention: With `as_json`, add the cross-attention of the translation.
+    """
+    from translate.translator import TranslatedHypothesis
+
+    wanted = settings["num_hypotheses"] or 1
+    if settings["mbr"] not in (None, "none"):
+        wanted = 1  # the others were asked for to choose among them
+    translations = translator.translate(texts, **settings)
+    for number, (src, translation) in enumerate(zip(texts, translations, strict=True), first):
+        if as_json:
+            yield _json_translation(src, translation, _attention(translator, src, translation) if attention else {})
+        else:
+            found = translation.hypotheses or [TranslatedHypothesis("", 0.0, 0.0, (), (), ())] * wanted
+            for one in found[:wanted]:
+                columns = [str(number), f"{one.score:.4f}"] if wanted > 1 else []
+                links = [pharaoh(one.alignment or ())] if settings["alignments"] else []
+                yield "\t".join([*columns, one.text, *links])
+
+
+def scored_lines(
+    translator: Translator, settings: Settings, lines: list[str], first: int, *, name: str, as_json: bool
+) -> Iterator[str]:
+    """One line for each pair: log-probability and length-normalized score, tab-separated.
+
+    Args:
+        translator: Scores.
+        settings: Of `Translator.score`.
+        lines: Source, tab, target.
+        first: Number of the first one in its input.
+        name: Of that input, for messages.
+        as_json: One object per pair, with the log-probability of each token.
+
+    Raises:
+        ValueError: At a line that is no pair, after those before it were answered.
+    """
+    pairs, problem = _pairs(lines, first, name)
+    for (src, tgt), found in zip(pairs, translator.score(pairs, **settings), strict=True):
+        if as_json:
+            tokens = [token._asdict() for token in found.tokens]
+            yield _json({"src": src, "tgt": tgt, **found._asdict(), "tokens": tokens})
+        else:
+            yield f"{found.log_prob:.6f}\t{found.score:.6f}"
+    if problem:
+        raise ValueError(problem)
+
+
+def _pairs(lines: list[str], first: int, name: str) -> tuple[list[tuple[str, str]], str]:
+    """The pairs before the first line that is none, and what is wrong with that."""
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(lines, first):
+        src, *rest = line.split("\t")
+        if len(rest) != 1:
+            return pairs, f"{name}, line {number}: {len(rest)} tabs; --score needs source, one tab, target on each line"
+        pairs.append((src, rest[0]))
+    return pairs, ""
+
+
+def _attention(translator: Translator, src: str, translation: Translation) -> Settings:
+    """Weights [layers, H, T, S] and their pieces; null for an empty source and for one translated in pieces."""
+    if not translation.hypotheses or len(translation.hypotheses[0].parts) > 1:
+        return {"attention": None}
+    found = translator.cross_attention(src, translation.text)
+    return {"attention": {**found._asdict(), "weights": found.weights.double().round(decimals=4).tolist()}}
+
+
+def _json_translation(src: str, translation: Translation, more: Settings) -> str:
+    hypotheses = []
+    for hypothesis in translation.hypotheses:
+        columns = hypothesis._asdict()
+        del columns["parts"]
+        if hypothesis.alignment is None:
+            del columns["alignment"]
+        hypotheses.append(columns)
+    return _json({"src": src, **translation._asdict(), "hypotheses": hypotheses, **more})
+
+
+def _json(found: dict[str, Any]) -> str:
+    return json.dumps(found, ensure_ascii=False)

@@ -1,0 +1,52 @@
+"""The one place that chooses a search by its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from translate.decoding.beam import BeamSearch
+from translate.decoding.sampling import Sampling
+from translate.decoding.stochastic_beam import StochasticBeam
+
+if TYPE_CHECKING:
+    from translate.config import DecodeConfig
+
+
+def make_search(
+    config: DecodeConfig, *, bos_id: int, eos_id: int, forbidden_ids: tuple[int, ...]
+) -> BeamSearch | Sampling | StochasticBeam:
+    """The search that the settings describe.
+
+    Args:
+        config: Complete settings.
+        bos_id: First decoder input.
+        eos_id: Ends a hypothesis.
+        forbidden_ids: Never generated.
+    """
+    if config.search != "beam":
+        kind = Sampling if config.search == "sample" else StochasticBeam
+        return kind(
+            bos_id=bos_id,
+            eos_id=eos_id,
+            forbidden_ids=forbidden_ids,
+            temperature=config.temperature,
+            top_k=config.top_k,
+            top_p=config.top_p,
+            seed=config.seed,
+            length_penalty=config.length_penalty,
+            num_hypotheses=config.num_hypotheses,
+            min_output_len=config.min_output_len,
+            max_output_len=config.max_output_len,
+            max_output_ratio=config.max_output_ratio,
+        )
+    return BeamSearch(
+        bos_id=bos_id,
+        eos_id=eos_id,
+        forbidden_ids=forbidden_ids,
+        beam_size=config.beam_size,
+        length_penalty=config.length_penalty,
+        num_hypotheses=config.num_hypotheses,
+        min_output_len=config.min_output_len,
+        max_output_len=config.max_output_len,
+        max_output_ratio=config.max_output_ratio,
+    )
