@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from translate.decoding.hypothesis import Hypothesis, normalized_score
+from translate.decoding.limits import output_limits
+from translate.decoding.scoring import check_number
 from translate.decoding.step_model import StateT, StepModel
 
 
@@ -116,7 +118,8 @@ class BeamSearch:
             ValueError: If the model's logits are not numbers (NaN).
         """
         hypotheses: list[list[Hypothesis]] = [[] for _ in src_ids]
-        live = Live.start(self._limits(src_mask), self.beam_size, self.bos_id)
+        limits = output_limits(src_mask, self.min_output_len, self.max_output_len, self.max_output_ratio)
+        live = Live.start(limits, self.beam_size, self.bos_id)
         state = model.start(model.encode(src_ids, src_mask), src_mask)
         for length in range(1, self.max_output_len + 1):  # the last sentence leaves by then
             logits = model.step(live.token_ids[:, :, -1].flatten(), state)  # [B * N, V], at first [B, V]
@@ -136,13 +139,6 @@ class BeamSearch:
                 first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.beam_size
                 state.reorder((first_rows + beams[kept]).flatten())
         return [self._best(found) for found in hypotheses]
-
-    def _limits(self, src_mask: Tensor) -> Tensor:
-        """Most tokens of each output [B], EOS counted."""
-        limits = torch.full_like(src_mask[:, 0], self.max_output_len, dtype=torch.long)
-        if self.max_output_ratio:
-            limits = limits.minimum((src_mask.sum(1) * self.max_output_ratio).long() + 10)
-        return limits.clamp(min=self.min_output_len)
 
     def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
         """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
@@ -211,8 +207,7 @@ class BeamSearch:
                     hypotheses[sentence].append(self._hypothesis(ids, log_prob))
 
     def _hypothesis(self, token_ids: list[int], log_prob: float) -> Hypothesis:
-        if math.isnan(log_prob):
-            raise ValueError("the model's output is not a number (NaN): use precision=32, or train it anew")
+        check_number(log_prob)
         return Hypothesis(tuple(token_ids), log_prob, normalized_score(log_prob, len(token_ids), self.length_penalty))
 
     def _best(self, found: list[Hypothesis]) -> list[Hypothesis]:
