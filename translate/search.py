@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from translate.decoding.beam import BeamSearch
 from translate.decoding.sampling import Sampling
@@ -23,30 +23,17 @@ def make_search(
         eos_id: Ends a hypothesis.
         forbidden_ids: Never generated.
     """
-    if config.search != "beam":
-        kind = Sampling if config.search == "sample" else StochasticBeam
-        return kind(
-            bos_id=bos_id,
-            eos_id=eos_id,
-            forbidden_ids=forbidden_ids,
-            temperature=config.temperature,
-            top_k=config.top_k,
-            top_p=config.top_p,
-            seed=config.seed,
-            length_penalty=config.length_penalty,
-            num_hypotheses=config.num_hypotheses,
-            min_output_len=config.min_output_len,
-            max_output_len=config.max_output_len,
-            max_output_ratio=config.max_output_ratio,
-        )
-    return BeamSearch(
-        bos_id=bos_id,
-        eos_id=eos_id,
-        forbidden_ids=forbidden_ids,
-        beam_size=config.beam_size,
-        length_penalty=config.length_penalty,
-        num_hypotheses=config.num_hypotheses,
-        min_output_len=config.min_output_len,
-        max_output_len=config.max_output_len,
-        max_output_ratio=config.max_output_ratio,
-    )
+    shared: dict[str, Any] = {
+        "bos_id": bos_id,
+        "eos_id": eos_id,
+        "forbidden_ids": forbidden_ids,
+        "length_penalty": config.length_penalty,
+        "num_hypotheses": config.num_hypotheses,
+        "min_output_len": config.min_output_len,
+        "max_output_len": config.max_output_len,
+        "max_output_ratio": config.max_output_ratio,
+    }
+    if config.search == "beam":
+        return BeamSearch(beam_size=config.beam_size, **shared)
+    kind = Sampling if config.search == "sample" else StochasticBeam
+    return kind(temperature=config.temperature, top_k=config.top_k, top_p=config.top_p, seed=config.seed, **shared)

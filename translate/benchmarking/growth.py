@@ -29,7 +29,7 @@ from translate.evaluation.run import versions
 from translate.model.transformer import build_model
 from translate.training.layout import with_layout
 from translate.training.progress import say
-from translate.training.setup import on_gpu
+from translate.training.setup import on_gpu, training_device
 
 Found = TypeVar("Found", Preparation, Start, Step)
 _KINDS: dict[type, str] = {Preparation: "prepare", Start: "start", Step: "step"}
@@ -57,8 +57,7 @@ def benchmark_growth(
     Raises:
         ValueError: For anything in the settings or the data that cannot work.
     """
-    if config.trainer.accelerator == "gpu" and not torch.cuda.is_available():
-        raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
+    device = training_device(config.trainer)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     config = with_layout(config, data)
@@ -72,7 +71,7 @@ def benchmark_growth(
         corpus=corpus,
         models=by_model,
         lengths=by_length,
-        memory_kind=memory_kind(torch.device("cuda" if on_gpu(config.trainer) else "cpu")),
+        memory_kind=memory_kind(device),
         config=asdict(config),
         machine=_machine(config),
         command=command,

@@ -35,7 +35,7 @@ from translate.data.prepare import TokenStore, cached_text, cached_tokenizer, ca
 from translate.data.sampler import TokenBudgetBatches
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
-from translate.training.setup import on_gpu
+from translate.training.setup import on_gpu, training_device
 
 _CPU = torch.device("cpu")
 
@@ -66,7 +66,7 @@ def start(config: BenchmarkGrowthConfig) -> Start:
     next(iter(data.train_dataloader()))
     first_batch_seconds, start_bytes, start_mapped = perf_counter() - before, memory.bytes(), mapped_bytes()
     model = _model(config, data.tokenizer)
-    mapped_then, turn = mapped_bytes(), training_turn(model, config, data, _device(config))
+    mapped_then, turn = mapped_bytes(), training_turn(model, config, data, training_device(config.trainer))
     training_mapped = mapped_bytes() - mapped_then
     return Start(
         first_batch_seconds=first_batch_seconds,
@@ -83,7 +83,7 @@ def start(config: BenchmarkGrowthConfig) -> Start:
 def step(config: BenchmarkGrowthConfig) -> Step:
     """Train on batches of sentences of the settings' first length."""
     tokenizer = Tokenizer.load(config.tokenizer.path or "")
-    model, device, length = _model(config, tokenizer), _device(config), config.lengths[0]
+    model, device, length = _model(config, tokenizer), training_device(config.trainer), config.lengths[0]
     batch = _batch(config.data.batch_tokens // length, length, tokenizer)
     memory = PeakMemory(device)
     clock = _train(model, config, batch)
@@ -129,10 +129,6 @@ def _plan_seconds(config: BenchmarkGrowthConfig) -> float:
 def _model(config: BenchmarkGrowthConfig, tokenizer: Tokenizer) -> Transformer:
     L.seed_everything(config.seed, verbose=False)
     return build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
-
-
-def _device(config: BenchmarkGrowthConfig) -> torch.device:
-    return torch.device("cuda" if on_gpu(config.trainer) else "cpu")
 
 
 def _batch(sentences: int, length: int, tokenizer: Tokenizer) -> Batch:

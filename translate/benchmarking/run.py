@@ -28,6 +28,7 @@ from translate.model.transformer import Transformer, build_model
 from translate.training.layout import with_layout
 from translate.training.progress import say
 from translate.training.run import describe
+from translate.training.setup import training_device
 
 OURS, PEAK = "translate", "matmul peak"
 
@@ -64,7 +65,7 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
     Raises:
         ValueError: For anything in the settings or the data that cannot work.
     """
-    device = _device(config)
+    device = training_device(config.trainer)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     config = with_layout(config, data)
@@ -103,12 +104,6 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
     if config.output:
         _write(found, Path(config.output))
     return found
-
-
-def _device(config: BenchmarkTrainConfig) -> torch.device:
-    if config.trainer.accelerator == "gpu" and not torch.cuda.is_available():
-        raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
-    return torch.device("cuda" if config.trainer.accelerator != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def _sizes(config: BenchmarkTrainConfig, data: TranslationDataModule) -> Sizes:

@@ -30,6 +30,17 @@ def on_gpu(config: TrainerConfig) -> bool:
     return config.accelerator != "cpu" and torch.cuda.is_available()
 
 
+def training_device(config: TrainerConfig) -> torch.device:
+    """Where one process trains.
+
+    Raises:
+        ValueError: If the settings ask for a GPU and there is none.
+    """
+    if config.accelerator == "gpu" and not torch.cuda.is_available():
+        raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
+    return torch.device("cuda" if on_gpu(config) else "cpu")
+
+
 def pick_precision(config: TrainerConfig) -> str:
     """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
     if config.precision == "16-mixed" and not on_gpu(config):
