@@ -129,7 +129,8 @@ class Watch(L.Callback):
         """Say that a process is lost, and end this one if it still waits for that."""
         if self._leaving.is_set():
             return
-        if self.rank == (rank == 0):  # the first that lives
+        first_alive = 1 if rank == 0 else 0
+        if self.rank == first_alive:
             say(self._message(rank))
         if self.rank == 0:
             self._send(f"{rank:08}".encode())
