@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from translate.config import (
+    BenchmarkDecodeConfig,
     BenchmarkGrowthConfig,
     BenchmarkTrainConfig,
     DataConfig,
@@ -77,6 +78,7 @@ def test_every_model_builds(choice: str) -> None:
         ("export", ExportConfig),
         ("benchmark_train", BenchmarkTrainConfig),
         ("benchmark_growth", BenchmarkGrowthConfig),
+        ("benchmark_decode", BenchmarkDecodeConfig),
     ],
 )
 def test_every_key_is_explained(file: str, schema: type) -> None:

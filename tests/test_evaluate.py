@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from translate.bundle import BundleConfig, save_bundle
+from translate.bundle import BundleConfig, load_bundle, save_bundle
 from translate.config import DataConfig, DecodeConfig, EvaluateConfig, ModelConfig, TrainConfig, save_config
 from translate.data.tokenizer import Tokenizer
 from translate.evaluate import evaluate
 from translate.evaluation.report import Report
 from translate.evaluation.scores import score
+from translate.export import save_exported
 from translate.model.transformer import build_model
 from translate.translator import Translator
 
@@ -147,6 +148,38 @@ def test_the_written_hypotheses_are_those_of_the_translator_and_score_the_same(f
 def test_a_model_can_be_its_own_baseline(files, run_dir):
     report = evaluate(EvaluateConfig(model=str(run_dir / "model"), baseline=str(run_dir), **FAST))
     assert [entry.p_value for entry in report.test_sets[0].scores["cased"]] == [1.0, 1.0, 1.0]
+
+
+EXPORTED = """
+import sys
+sys.modules.update(dict.fromkeys(["torch", "lightning"]))  # cannot be imported
+from translate.config import DecodeConfig, EvaluateConfig
+from translate.evaluate import evaluate
+decode = DecodeConfig(beam_size=2, max_output_len=8)
+evaluate(EvaluateConfig(model={path!r}, src="t.en", ref="t.fr.gz", bootstrap=10, decode=decode))
+"""
+
+
+def test_an_exported_model_gives_the_same_report_but_for_attention_and_needs_no_torch(files, run_dir):
+    exported = run_dir / "ctranslate2-float32"
+    save_exported(exported, *load_bundle(run_dir / "model"), "float32")
+    report = evaluate(EvaluateConfig(model=str(exported), baseline=str(exported), **FAST))
+    folder, translator = run_dir / "evaluation" / exported.name, Translator.load(exported)
+    (test_set,) = report.test_sets
+    assert (test_set.name, report.system) == ("test_a", os.path.relpath(exported))
+    assert [entry.p_value for entry in test_set.scores["cased"]] == [1.0, 1.0, 1.0]
+    expected = [translation.text for translation in translator.translate(SRC, beam_size=2, max_output_len=8)]
+    assert (folder / "hyp.test_a.txt").read_text(encoding="utf-8").split("\n")[:-1] == expected
+    assert report.settings["evaluate"]["translator"] == translator.describe()
+    assert report.settings["train"]["data"]["source"] == "files"
+    assert test_set.speed.threads == translator.threads
+    assert (test_set.attention, test_set.no_attention[:41]) == ([], "an exported model gives no attention weig")
+    assert "None: an exported model gives no attention weights" in (folder / "report.html").read_text(encoding="utf-8")
+    code, root = EXPORTED.format(path=str(exported)), str(Path(__file__).resolve().parents[1])
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": root})
+    versions = Report.load(folder / "t" / "report.json").versions
+    assert "sacrebleu" in versions
+    assert "torch" not in versions
 
 
 def test_data_root_is_a_folder_of_test_sets(files, run_dir):

@@ -79,7 +79,7 @@ def test_without_ctranslate2_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"format": "onnx"}, r"format \(onnx\) must be one of"), ({"quantization": "int4"}, r"quantization \(int4\)")],
+    [({"format": "tflite"}, r"format \(tflite\) must be one of"), ({"quantization": "int4"}, r"quantization \(int4\)")],
 )
 def test_bad_settings_are_refused(setting: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -90,6 +90,129 @@ def test_files_stream_line_by_line(door: Door, tmp_path: Path, translator: Trans
     assert source.read_bytes() == b"a cat\n\nthe sea"
 
 
+PAIRS = ("a cat\tun chat", "the sea\tla mer", "a\t", "sea cat\tmer", "by\tà")
+
+
+@pytest.mark.parametrize(
+    ("options", "lines_each"),
+    [(["--greedy"], 1), (["--num-hypotheses", "2"], 2), (["--json", "--num-hypotheses", "2"], 1), (["--score"], 1)],
+)
+def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
+    door: Door, tmp_path: Path, options: list[str], lines_each: int
+) -> None:
+    source, target = tmp_path / "in.en", tmp_path / "out.fr"
+    lines = PAIRS if "--score" in options else ["a cat", "", "the sea", "", "a cat sat by the sea"]
+    source.write_bytes("\n".join(lines).encode())
+    command = ["--input", str(source), "--output", str(target), *options]
+    door(*command)
+    whole = target.read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    assert len(ends) == len(lines) * lines_each
+    for cut in (0, ends[0] - 1, ends[2], ends[2] + 1, ends[-2], len(whole) - 1, len(whole)):
+        target.write_bytes(whole[:cut].replace(b"a", b"@"))  # what is there already stays as it is
+        door("--resume", *command)
+        kept = sum(end <= cut for end in ends)
+        kept = kept if lines_each == 1 else max(0, kept - 1) // 2 * 2  # the last input's lines may not be all there
+        kept_bytes = ends[kept - 1] if kept else 0
+        assert target.read_bytes() == whole[:kept_bytes].replace(b"a", b"@") + whole[kept_bytes:]
+
+
+def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
+    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
+    prefixes = tmp_path / "prefixes.fr"
+    prefixes.write_text("un\n\n\n\nla\n")
+    command = ["--input", str(source), "--output", str(target), "--prefixes", str(prefixes), "-v"]
+    door(*command)
+    whole, translate = target.read_bytes(), Translator.translate
+    assert not record.exists()
+
+    def stop(self: Translator, texts: list[str], **settings: object) -> object:
+        if "by the sea" in texts:
+            raise KeyboardInterrupt
+        return translate(self, texts, **settings)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr("translate.infer.LINES", 2)
+        patch.setattr(Translator, "translate", stop)
+        with pytest.raises(KeyboardInterrupt):
+            door(*command)
+    assert caplog.messages[-1] == f"stopped: the same command with --resume goes on where {target} ends"
+    stopped = target.read_bytes()
+    assert stopped.count(b"\n") == 2
+    with pytest.raises(ValueError, match=r"begun with other settings .*beam_size 1, before None"):
+        door(*command, "--resume", "--greedy")
+    source.write_text("a dog\nthe sea\nby the sea\n\na\n")
+    with pytest.raises(ValueError, match="the input is not the one"):
+        door(*command, "--resume")
+    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
+    prefixes.write_text("un\n\n\n\nle\n")
+    with pytest.raises(ValueError, match=r"begun with other settings .*prefixes .*prefixes\.fr \(sha256 "):
+        door(*command, "--resume")
+    prefixes.write_text("un\n\n\n\nla\n")
+    assert (target.read_bytes(), record.exists()) == (stopped, True)
+    door(*command, "--resume", "--batch-tokens", "7")
+    assert "2 of 5 lines are done" in caplog.text
+    assert b"5/5" in door.err
+    assert caplog.messages[-1].startswith("3 lines in")
+    assert target.read_bytes() == whole
+    assert not record.exists()
+
+
+def test_an_output_of_something_else_is_not_continued(
+    door: Door, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
+    source.write_text("a cat\nthe sea\n")
+    command = ["--input", str(source), "--output", str(target), "--resume"]
+    for written, options, message in (
+        ("one\ntwo\nthree\n", [], "answers 3 lines, and the input has 2"),
+        ("one\ntwo\n", ["--num-hypotheses", "2"], "should come next and begin with its number, not with 'one"),
+        ("1\t0.1\tone\n3\t0.1\tthree\n", ["--num-hypotheses", "2"], "input 2 should come next .*not with '3'"),
+    ):
+        target.write_text(written)
+        with pytest.raises(ValueError, match=message):
+            door(*command, *options)
+        assert target.read_text() == written
+        assert "is not checked" in caplog.text
+    record.write_text("{")
+    with pytest.raises(ValueError, match=r"out\.fr\.resume is damaged; delete it"):
+        door(*command)
+    with pytest.raises(ValueError, match="--resume goes from a file to a file"):
+        door("--input", str(source), "--output", "/dev/null", "--resume")
+
+
+MANY = """
+import resource, sys
+from translate import infer
+from translate.translator import TranslatedHypothesis, Translation, Translator
+class Echo:
+    def describe(self):
+        return "echo"
+    def translate(self, texts, progress, **settings):
+        progress and progress(len(texts))
+        return [Translation(text, 0.0, (TranslatedHypothesis(text, 0.0, 0.0, (5,)),)) for text in texts]
+Translator.load = lambda *arguments, **settings: Echo()
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+infer.main(["--input", "few", "--output", "out"])
+before = peak()
+infer.main(["--input", "many", "--output", "out"])
+print(peak() - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    lines = [f"line {number}, which is none of the others\n" for number in range(200_000)]
+    (tmp_path / "few").write_text("".join(lines[:20_000]))
+    (tmp_path / "many").write_text("".join(lines))
+    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "many").read_bytes()
+    assert float(done.stdout) < 8  # MiB; its lines alone are 9 MiB, and more as strings
+
+
 def test_search_options_reach_the_search(door: Door, translator: Translator) -> None:
     (expected,) = translator.translate(["a cat"], beam_size=1, min_output_len=2, max_output_len=4, length_penalty=0.0)
     options = ["--greedy", "--min-output-len", "2", "--max-output-len", "4", "--length-penalty", "0"]
@@ -109,11 +232,26 @@ def test_several_hypotheses_are_numbered_lines(door: Door, translator: Translato
     assert [row[1:] for row in rows[2:4]] == [["0.0000", ""]] * 2
 
 
+def test_prefixes_begin_the_translations(door: Door, translator: Translator, tmp_path: Path) -> None:
+    expected = translator.translate(["a cat", "", "the sea"], prefixes=["la", "la", "la"])
+    assert door("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
+    assert expected[0].text.startswith("la")
+    file = tmp_path / "begin.fr"
+    file.write_text("la\n\n\n", encoding="utf-8")
+    expected = translator.translate(["a cat", "the sea"], prefixes=["la", None])
+    lines = door("--prefixes", str(file), stdin=b"a cat\n\nthe sea\n").decode().splitlines()
+    assert lines == [expected[0].text, "", expected[1].text]
+    with pytest.raises(ValueError, match=r"begin\.fr has 3 lines and the input 1"):
+        door("--prefixes", str(file), "a cat")
+
+
 def test_json_is_one_object_per_line(door: Door) -> None:
     objects = [json.loads(line) for line in door("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
     assert [found["src"] for found in objects] == ["a cat", ""]
     assert list(objects[0]) == ["src", "text", "score", "hypotheses"]
     assert len(objects[0]["hypotheses"]) == 2
+    for found in objects[0]["hypotheses"]:
+        assert sum(found["token_log_probs"]) == pytest.approx(found["log_prob"])
     assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": []}
 
 
@@ -153,6 +291,7 @@ def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) ->
         (["--sample", "--beam-size", "4"], "not allowed with"),
         (["--input", "a.txt", "Hello."], "sentences or --input, not both"),
         (["--beam", "x"], "--beam"),
+        (["--resume", "--output", "out.fr"], "--resume needs --input FILE and --output FILE"),
     ):
         with pytest.raises(SystemExit) as end:
             main(arguments)

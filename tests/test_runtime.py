@@ -38,7 +38,10 @@ def ours() -> Translator:
 
 
 def assert_same(found: list[Translation], expected: list[Translation], settings: dict[str, float]) -> None:
-    length_penalty, forced = settings.get("length_penalty", 1.0), settings.get("min_output_len", 1) > 1
+    length_penalty, forced = (
+        settings.get("length_penalty", 1.0),
+        settings.keys() & {"min_output_len", "min_output_ratio"},
+    )
     for some, other in zip(found, expected, strict=True):
         assert some.text == other.text
         assert [h.token_ids for h in some.hypotheses] == [h.token_ids for h in other.hypotheses]
@@ -57,6 +60,8 @@ def assert_same(found: list[Translation], expected: list[Translation], settings:
         {"beam_size": 2, "min_output_len": 4, "max_output_len": 4},
         {"beam_size": 1, "max_output_ratio": 0.1},
         {"beam_size": 5, "max_output_ratio": 0.1, "batch_tokens": 100_000},
+        {"beam_size": 1, "min_output_ratio": 1.2},
+        {"beam_size": 4, "prefixes": ["Au", "", "Le", "", None, "Au"], "num_hypotheses": 2},
     ],
 )
 def test_it_translates_as_the_model_it_was_made_from(
@@ -91,6 +96,37 @@ def test_load_opens_it_and_says_how_it_computes(directory: Path, theirs: Exporte
     assert isinstance(opened, ExportedTranslator)
     assert opened.translate(TEXTS, beam_size=1) == theirs.translate(TEXTS, beam_size=1)
     assert "device cpu, precision float32" in opened.describe()
+
+
+class Spy:
+    """CTranslate2's translator, and the batches that it was given."""
+
+    def __init__(self, engine: ctranslate2.Translator) -> None:
+        self.engine, self.batches = engine, []  # type: ignore[var-annotated]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.engine, name)
+
+    def translate_batch(self, sources: list[list[str]], *arguments: object, **settings: object) -> object:
+        self.batches.append([len(pieces) + 1 for pieces in sources])
+        return self.engine.translate_batch(sources, *arguments, **settings)
+
+
+def test_each_core_is_a_worker_with_batches_of_its_own(
+    directory: Path, theirs: ExportedTranslator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{'The cat is black. ' * (number % 4 + 1)}{number}" for number in range(20)]
+    monkeypatch.setattr("translate.runtime.available_cores", lambda: 3)
+    three = ExportedTranslator(directory, device="cpu")
+    assert three.describe().endswith("3 workers of one thread")
+    for batch_tokens, batches in ((8192, [7, 7, 6]), (120, None)):
+        three.engine = spy = Spy(three.engine)
+        once = {"max_output_ratio": 0.0, "repetition_guard": False, "length_guard": False}  # no text is searched again
+        found = three.translate(texts, batch_tokens=batch_tokens, **once)  # type: ignore[arg-type]
+        assert_same(found, theirs.translate(texts, **once), once)  # type: ignore[arg-type]
+        assert sum(map(len, spy.batches)) == len(texts)
+        assert batches is None or [len(batch) for batch in spy.batches] == batches
+        assert all(len(batch) == 1 or len(batch) * 5 * max(batch) <= batch_tokens for batch in spy.batches)
 
 
 SERVER = """
@@ -132,6 +168,8 @@ def test_what_it_cannot_do_is_refused(directory: Path, theirs: ExportedTranslato
         theirs.score([("a", "b")])
     with pytest.raises(ValueError, match=r"search \(sample\) is not possible with an exported model"):
         theirs.translate([], search="sample")
+    with pytest.raises(ValueError, match=r"beam_groups \(5\) is not possible with an exported model"):
+        theirs.translate([], beam_groups=5)
     with pytest.raises(ValueError, match=r"max_output_len \(5000\) must be at most 1024, the positions exported"):
         theirs.translate(["a"], max_output_len=5000)
     with pytest.raises(ValueError, match=r"precision=16 is not possible on cpu .*quantization=float32"):

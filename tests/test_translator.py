@@ -10,8 +10,10 @@ from translate.bundle import BundleConfig, save_bundle
 from translate.config import DecodeConfig, ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
+from translate.resources import everyday_dir
 from translate.translator import Translation, Translator
 
+TINY = Path(__file__).parent / "fixtures" / "tiny_model"
 TEXTS = [
     "a cat sat",
     "",
@@ -39,7 +41,7 @@ def make_translator(**changes: object) -> Translator:
         tgt_vocab_size=tokenizer.tgt_vocab_size,
         translate_version="0.1.0",
         model=network,
-        decode=DecodeConfig(beam_size=4, max_output_len=12),
+        decode=DecodeConfig(beam_size=4, max_output_len=12, repetition_guard=False),  # random weights go in circles
     )
     torch.manual_seed(4)
     model = build_model(network, config.src_vocab_size, config.tgt_vocab_size)
@@ -51,6 +53,11 @@ def make_translator(**changes: object) -> Translator:
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return make_translator()
+
+
+@pytest.fixture(scope="module")
+def trained() -> Translator:
+    return Translator.load(TINY, device="cpu")
 
 
 def count_sources(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -72,10 +79,19 @@ def test_translations_keep_the_order(translator: Translator) -> None:
             assert alone.score == pytest.approx(translation.score, abs=1e-5)
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
-def test_text_does_not_depend_on_the_batch_size(translator: Translator, batch_tokens: int) -> None:
-    expected = [translation.text for translation in translator.translate(TEXTS)]
-    assert [t.text for t in translator.translate(TEXTS, batch_tokens=batch_tokens)] == expected
+@pytest.mark.parametrize("beam_size", [1, 5])
+def test_text_and_scores_do_not_depend_on_the_batch_size(trained: Translator, beam_size: int) -> None:
+    texts = Path(everyday_dir(), "valid.en").read_text(encoding="utf-8").splitlines()[:64]
+
+    def in_batches(size: int) -> list[Translation]:
+        parts = [texts[start : start + size] for start in range(0, len(texts), size)]
+        return [one for part in parts for one in trained.translate(part, beam_size=beam_size, batch_tokens=10**6)]
+
+    together = in_batches(64)
+    for again in (in_batches(1), in_batches(7)):
+        for one, other in zip(together, again, strict=True):
+            assert one.text == other.text
+            assert one.score == pytest.approx(other.score, abs=1e-5)
 
 
 def test_batch_tokens_limits_rows_and_equal_texts_are_translated_once(
@@ -115,6 +131,38 @@ def test_output_length_limits_reach_the_search(translator: Translator) -> None:
         assert all(3 <= len(hypothesis.token_ids) <= 5 for hypothesis in translation.hypotheses)
 
 
+@pytest.mark.parametrize("settings", [{}, {"search": "sample", "seed": 2}, {"search": "sample_distinct"}])
+def test_a_translation_begins_with_its_prefix_and_others_do_not_change(
+    trained: Translator, settings: dict[str, object]
+) -> None:
+    texts = ["Good morning.", "Good morning.", "The cat is black.", "", "She will eat an apple tomorrow."]
+    prefixes = ["Au  re", None, " Le chien", "Rien", ""]
+    found = trained.translate(texts, prefixes=prefixes, num_hypotheses=2, **settings)  # type: ignore[arg-type]
+    for one, begin in ((found[0], "Au  re"), (found[2], "Le chien")):
+        assert all(
+            hypothesis.text.startswith(begin) and len(hypothesis.text) > len(begin) for hypothesis in one.hypotheses
+        )
+    assert found[3] == Translation("", 0.0, ())
+    free = trained.translate(texts, num_hypotheses=2, **settings)  # type: ignore[arg-type]
+    for place in (1, 4):
+        assert found[place].text == free[place].text
+        assert found[place].score == pytest.approx(free[place].score, abs=1e-5)
+    pairs = [(text, one) for text, own in zip(texts, found, strict=True) for one in own.hypotheses]
+    scores = trained.score([(text, one.token_ids) for text, one in pairs])
+    for (_, one), score in zip(pairs, scores, strict=True):
+        assert one.token_log_probs == pytest.approx([token.log_prob for token in score.tokens], abs=2e-5)
+        assert one.log_prob == pytest.approx(sum(one.token_log_probs or ()))
+
+
+def test_prefixes_that_cannot_be_are_refused(trained: Translator) -> None:
+    with pytest.raises(ValueError, match=r"prefixes \(1\) must be as many as texts \(2\)"):
+        trained.translate(["a", "b"], prefixes=["c"])
+    with pytest.raises(ValueError, match=r"a prefix of \d+ tokens leaves no room in max_output_len \(4\)"):
+        trained.translate(["a"], prefixes=["un chat noir"], max_output_len=4)
+    with pytest.raises(ValueError, match="prefixes cannot be had with protect or terms"):
+        trained.translate(["a"], prefixes=["un"], protect=True)
+
+
 def test_long_texts_are_translated_in_pieces() -> None:
     translator = make_translator(max_src_len=12)
     sentences = ["the cat sat by the sea.", "two dogs run and run.", "a cat sat."]
@@ -124,8 +172,18 @@ def test_long_texts_are_translated_in_pieces() -> None:
     assert whole.text == " ".join(part.text for part in parts if part.text)
     for rank in range(2):
         joined = whole.hypotheses[rank]
+        assert sum(joined.token_log_probs or ()) == pytest.approx(joined.log_prob)
         assert joined.token_ids == sum((part.hypotheses[rank].token_ids for part in parts), ())
         assert joined.log_prob == pytest.approx(sum(part.hypotheses[rank].log_prob for part in parts), abs=1e-4)
+
+
+def test_a_prefix_is_the_beginning_of_the_first_piece() -> None:
+    translator = make_translator(max_src_len=12)
+    sentences = ["the cat sat by the sea.", "two dogs run and run.", "a cat sat."]
+    wanted = translator.translate(sentences, prefixes=["deux", "", ""], max_output_len=18)
+    (whole,) = translator.translate([" ".join(sentences)], prefixes=["deux"], max_output_len=18)
+    assert whole.text == " ".join(one.text for one in wanted if one.text)
+    assert whole.text.startswith("deux")
 
 
 def test_a_beam_narrower_than_the_stored_number_of_hypotheses_gives_what_it_has(translator: Translator) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from numpy.typing import ArrayLike
 
 Links = tuple[tuple[int, int], ...]
 
 _SPACE_MARK, _EOS = "\u2581", "</s>"
 
 
-def word_links(weights: Tensor, src_pieces: Sequence[str], tgt_pieces: Sequence[str]) -> Links:
+def word_links(weights: ArrayLike, src_pieces: Sequence[str], tgt_pieces: Sequence[str]) -> Links:
     """Link each target word to the source word that its pieces looked at most.
 
     The weight between two words is the mean over the target word's pieces of the sum over the source word's pieces.
@@ -26,18 +26,19 @@ def word_links(weights: Tensor, src_pieces: Sequence[str], tgt_pieces: Sequence[
     Returns:
         (source word, target word), counted from 0 at spaces, in the order of the target; none for EOS.
 
-    >>> import torch
-    >>> weights = torch.tensor([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0]])
+    >>> weights = [[0.4, 0.3, 0.3], [0.9, 0.1, 0.0]]
     >>> word_links(weights, ["▁a", "▁ca", "t"], ["▁chat", "</s>"])
     ((1, 0),)
     """
+    import numpy as np
+
     src_words, tgt_words = word_numbers(src_pieces), word_numbers(tgt_pieces)
     num_src, num_tgt = (max(words, default=-1) + 1 for words in (src_words, tgt_words))
     if not num_src or not num_tgt:
         return ()
-    src_member = weights.new_tensor(src_words)[:, None] == weights.new_tensor(range(num_src))  # [S, source words]
-    tgt_member = weights.new_tensor(tgt_words)[:, None] == weights.new_tensor(range(num_tgt))  # [T, target words]
-    sums = tgt_member.T.to(weights) @ weights @ src_member.to(weights)  # the mean over pieces has the same maximum
+    src_member = np.array(src_words)[:, None] == np.arange(num_src)  # [S, source words]
+    tgt_member = np.array(tgt_words)[:, None] == np.arange(num_tgt)  # [T, target words]
+    sums = tgt_member.T @ np.asarray(weights) @ src_member  # the mean over pieces has the same maximum
     return tuple((src_word, tgt_word) for tgt_word, src_word in enumerate(sums.argmax(1).tolist()))
 
 

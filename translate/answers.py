@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from translate.alignment import pharaoh
@@ -15,7 +15,14 @@ Settings = dict[str, Any]
 
 
 def translated_lines(
-    translator: Translator, settings: Settings, texts: list[str], first: int, *, as_json: bool, attention: bool
+    translator: Translator,
+    settings: Settings,
+    texts: list[str],
+    first: int,
+    *,
+    prefixes: Callable[[int], list[str]] | None,
+    as_json: bool,
+    attention: bool,
 ) -> Iterator[str]:
     """Lines that answer `texts`, the first of which is line `first` of the input.
 
@@ -24,24 +31,30 @@ def translated_lines(
         settings: Of `Translator.translate`.
         texts: Sources.
         first: Number of the first one.
+        prefixes: Gives what the next so many translations begin with.
         as_json: One object per source, instead of its translation.
         attention: With `as_json`, add the cross-attention of the translation.
     """
     from translate.translator import TranslatedHypothesis
 
-    wanted = settings["num_hypotheses"] or 1
-    if settings["mbr"] not in (None, "none"):
-        wanted = 1  # the others were asked for to choose among them
-    translations = translator.translate(texts, **settings)
+    wanted = lines_per_source(settings)
+    translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
     for number, (src, translation) in enumerate(zip(texts, translations, strict=True), first):
         if as_json:
             yield _json_translation(src, translation, _attention(translator, src, translation) if attention else {})
         else:
-            found = translation.hypotheses or [TranslatedHypothesis("", 0.0, 0.0, (), (), ())] * wanted
+            found = translation.hypotheses or [TranslatedHypothesis("", 0.0, 0.0, (), (), (), ())] * wanted
             for one in found[:wanted]:
                 columns = [str(number), f"{one.score:.4f}"] if wanted > 1 else []
                 links = [pharaoh(one.alignment or ())] if settings["alignments"] else []
                 yield "\t".join([*columns, one.text, *links])
+
+
+def lines_per_source(settings: Settings) -> int:
+    """Lines that `translated_lines` writes for a source, save as JSON; several begin with the source's number."""
+    if settings["mbr"] not in (None, "none"):
+        return 1  # the others were asked for to choose among them
+    return settings["num_hypotheses"] or 1
 
 
 def scored_lines(

@@ -1,4 +1,4 @@
-"""The benchmarking door: `python -m translate.benchmark train|growth [group=choice …] [key=value …]`."""
+"""The benchmarking door: `python -m translate.benchmark train|growth|decode [group=choice …] [key=value …]`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import shlex
 import sys
 from collections.abc import Callable
 
-from translate.config import BenchmarkGrowthConfig, BenchmarkTrainConfig, ModelConfig, load_config
+from translate.bundle import find_model
+from translate.config import (
+    BenchmarkDecodeConfig,
+    BenchmarkGrowthConfig,
+    BenchmarkTrainConfig,
+    ModelConfig,
+    load_config,
+)
 from translate.doors import run_door
 from translate.hydra_door import hydra_main
 from translate.resources import conf_dir
 
 _HELP = """\
-usage: python -m translate.benchmark train|growth [group=choice …] [key=value …]
+usage: python -m translate.benchmark train|growth|decode [group=choice …] [key=value …]
 
 Measure on this machine, in one command, what a run would get, and what the machine could give.
 
@@ -20,6 +27,8 @@ Measure on this machine, in one command, what a run would get, and what the mach
           matmul peak, padding, data wait, peak memory, the parts of a step; settings as for translate.train
   growth  how its cost grows: time and memory with 1, 10 and 100 times the corpus, with the size of the model and with
           the length of the sentences, the last two against the formula
+  decode  how fast a model translates: sentences/s, latency of one sentence, memory and BLEU in each precision, beside
+          CTranslate2 and Hugging Face's generate on the same weights
 
 examples:
   python -m translate.benchmark train                                      the embedded corpus, a few minutes
@@ -32,6 +41,9 @@ examples:
   python -m translate.benchmark growth data=multi30k data.root=DIR         10 minutes, 1 GB of disk while it runs
   python -m translate.benchmark growth copies=[1,2] rounds=1               a quick look
   python -m translate.benchmark growth --help                              every setting
+  python -m translate.benchmark decode model=RUN                           its validation split, 15 minutes and more
+  python -m translate.benchmark decode model=RUN sentences=100 rounds=1    a quick look
+  python -m translate.benchmark decode --help                              every setting
 
 The tables go to stdout, progress to stderr."""
 
@@ -65,6 +77,21 @@ def benchmark_growth() -> None:
     hydra_main("benchmark_growth", BenchmarkGrowthConfig, task)
 
 
+def benchmark_decode() -> None:
+    """`decode`: the rest of the command line is Hydra's."""
+    command = shlex.join(["python", "-m", "translate.benchmark", "decode", *sys.argv[1:]])
+
+    def task(config: BenchmarkDecodeConfig) -> None:
+        find_model(config.model)  # before torch is loaded
+        from translate.benchmarking.decode import benchmark_decoding
+
+        print(benchmark_decoding(config, command=command).to_markdown(), end="")
+        if config.output:
+            print(f"written: {config.output}/decode.md (and decode.json)", file=sys.stderr)
+
+    hydra_main("benchmark_decode", BenchmarkDecodeConfig, task, groups=False)
+
+
 def _model(name: str) -> ModelConfig:
     """A file of conf/model."""
     folder = conf_dir() / "model"
@@ -73,7 +100,11 @@ def _model(name: str) -> ModelConfig:
     return load_config(folder / f"{name}.yaml", ModelConfig)
 
 
-COMMANDS: dict[str, Callable[[], None]] = {"train": benchmark_train, "growth": benchmark_growth}
+COMMANDS: dict[str, Callable[[], None]] = {
+    "train": benchmark_train,
+    "growth": benchmark_growth,
+    "decode": benchmark_decode,
+}
 
 
 def main() -> None:

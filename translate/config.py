@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 Config = TypeVar("Config")
 
+PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
+
 
 def _choice(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
@@ -325,25 +327,30 @@ class DecodeConfig:
 
     search: str = "beam"
     beam_size: int = 5
+    beam_groups: int = 1
+    diversity_penalty: float = 0.5
     length_penalty: float = 1.0
     num_hypotheses: int = 1
     min_output_len: int = 1
     max_output_len: int = 256
+    min_output_ratio: float = 0.0
     max_output_ratio: float = 3.0
+    repetition_guard: bool = True
+    length_guard: bool = True
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 1
     mbr: str = "none"
-    batch_tokens: int = 8192
+    batch_tokens: int = 4096
 
     def __post_init__(self) -> None:
         _choice("decode.search", self.search, ("beam", "sample", "sample_distinct"))
         _choice("decode.mbr", self.mbr, ("none", "chrf", "bleu"))
-        for name in ("beam_size", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
+        for name in ("beam_size", "beam_groups", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
             _at_least(f"decode.{name}", getattr(self, name), 1)
-        _at_least("decode.length_penalty", self.length_penalty, 0)
-        _at_least("decode.max_output_ratio", self.max_output_ratio, 0)
+        for name in ("length_penalty", "min_output_ratio", "max_output_ratio"):
+            _at_least(f"decode.{name}", getattr(self, name), 0)
         if self.temperature <= 0:
             raise ValueError(f"decode.temperature ({self.temperature}) must be above 0")
         if not 0 < self.top_p <= 1:
@@ -354,11 +361,14 @@ class DecodeConfig:
             raise ValueError(
                 f"decode.num_hypotheses ({self.num_hypotheses}) must be at most decode.beam_size ({self.beam_size})"
             )
-        if self.min_output_len > self.max_output_len:
-            raise ValueError(
-                f"decode.min_output_len ({self.min_output_len}) must be at most "
-                f"decode.max_output_len ({self.max_output_len})"
-            )
+        if self.search == "beam" and self.beam_size % self.beam_groups:
+            raise ValueError(f"decode.beam_groups ({self.beam_groups}) must divide decode.beam_size ({self.beam_size})")
+        if self.diversity_penalty <= 0:
+            raise ValueError(f"decode.diversity_penalty ({self.diversity_penalty}) must be above 0")
+        for shortest, longest in (("min_output_len", "max_output_len"), ("min_output_ratio", "max_output_ratio")):
+            low, high = getattr(self, shortest), getattr(self, longest)
+            if low > high and not (longest == "max_output_ratio" and high == 0):  # 0 is off
+                raise ValueError(f"decode.{shortest} ({low}) must be at most decode.{longest} ({high})")
 
     @property
     def width(self) -> int:
@@ -368,7 +378,8 @@ class DecodeConfig:
     def changed(self, given: Mapping[str, Any]) -> DecodeConfig:
         """These settings with those of `given` that are not None.
 
-        `beam_size` alone chooses search=beam, and a beam keeps no more hypotheses than it holds.
+        `beam_size` alone chooses search=beam, and a beam keeps no more hypotheses than it holds, and no groups that do
+        not divide it.
 
         Raises:
             ValueError: If a setting is out of its range, or is given where it would do nothing.
@@ -379,10 +390,16 @@ class DecodeConfig:
         if changes.get("search", self.search) == "beam":
             beam_size = changes.get("beam_size", self.beam_size)
             changes.setdefault("num_hypotheses", min(self.num_hypotheses, beam_size))
+            changes.setdefault("beam_groups", 1 if beam_size % self.beam_groups else self.beam_groups)
             for name in ("temperature", "top_k", "top_p", "seed"):
                 if name in changes and changes[name] != getattr(DecodeConfig, name):
                     raise ValueError(f"{name} ({changes[name]}) does nothing with search=beam; choose search=sample")
+        elif changes.get("beam_groups", 1) > 1:
+            raise ValueError(f"beam_groups ({changes['beam_groups']}) does nothing without search=beam")
         result = replace(self, **changes)
+        penalty = changes.get("diversity_penalty", DecodeConfig.diversity_penalty)
+        if result.beam_groups == 1 and penalty != DecodeConfig.diversity_penalty:
+            raise ValueError(f"diversity_penalty ({penalty}) does nothing with beam_groups=1; ask for more of them")
         if changes.get("mbr", "none") != "none" and result.num_hypotheses == 1:
             raise ValueError(f"mbr ({result.mbr}) chooses among num_hypotheses, which is 1; ask for more of them")
         return result
@@ -451,7 +468,7 @@ class EvaluateConfig:
     def __post_init__(self) -> None:
         _choice("protocol", self.protocol, ("cased", "literature", "both"))
         _choice("device", self.device, ("auto", "cpu", "cuda"))
-        _choice("precision", self.precision, ("32", "bf16", "16"))
+        _choice("precision", self.precision, PRECISIONS)
         _at_least("bootstrap", self.bootstrap, 0)
 
 
@@ -469,8 +486,10 @@ class ExportConfig:
     overwrite: bool = False
 
     def __post_init__(self) -> None:
-        _choice("format", self.format, ("ctranslate2",))
+        _choice("format", self.format, ("ctranslate2", "onnx"))
         _choice("quantization", self.quantization, QUANTIZATIONS)
+        if self.format == "onnx" and self.quantization != "float32":
+            raise ValueError(f"quantization ({self.quantization}) must be float32 with format=onnx; leave it out")
 
 
 @dataclass
@@ -530,6 +549,41 @@ class BenchmarkGrowthConfig(BenchmarkTrainConfig):
                     f"lengths ({length}) must be at most model.max_positions ({self.model.max_positions}) "
                     "with model.positions=learned"
                 )
+
+
+@dataclass
+class BenchmarkDecodeConfig:
+    """A measurement of decoding; keys are explained in conf/benchmark_decode.yaml."""
+
+    model: str | None = None
+    src: str | None = None
+    ref: str | None = None
+    data_root: str | None = None
+    split: str = "valid"
+    sentences: int | None = None
+    precisions: list[str] = field(default_factory=lambda: ["32", "bf16", "int8", "auto"])
+    peers: bool = True
+    rounds: int = 5
+    latency_sentences: int = 100
+    sizes: list[int] = field(default_factory=list)
+    output: str | None = None
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+
+    def __post_init__(self) -> None:
+        for name in ("sentences", "rounds", "latency_sentences"):
+            _at_least(name, getattr(self, name), 1)
+        for size in self.sizes:
+            _at_least("sizes", size, 1)
+        if not self.precisions:
+            raise ValueError("precisions must name at least one")
+        if (self.src is None) != (self.ref is None):
+            raise ValueError("src=FILE and ref=FILE belong together: sentences and their references")
+        if self.src and (self.data_root or self.split != "valid"):
+            raise ValueError("data_root and split are of the run's own data; with src=FILE ref=FILE leave them out")
+        measured = ("beam_size", "length_penalty", "max_output_len", "max_output_ratio", "batch_tokens")
+        for name, value in vars(self.decode).items():
+            if name not in measured and value != getattr(DecodeConfig, name):
+                raise ValueError(f"decode.{name} ({value}) must be {getattr(DecodeConfig, name)} in this benchmark")
 
 
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:

@@ -90,13 +90,15 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
     from translate.bundle import find_model
     from translate.evaluation.inputs import find_baseline, find_test_sets, load_translator
     from translate.evaluation.run import evaluate_test_sets
+    from translate.exporting.directory import exported_format
 
-    bundle = find_model(config.model)
-    run_dir = bundle.parent if (bundle.parent / "config.yaml").is_file() else None
-    translator = load_translator(config, bundle)
+    exported = Path(config.model) if config.model and exported_format(config.model) else None
+    model = exported or find_model(config.model)
+    run_dir = model.parent if (model.parent / "config.yaml").is_file() else None
+    translator = load_translator(config, model)
     test_sets = find_test_sets(config, run_dir, translator.config.src_lang, translator.config.tgt_lang)
     baseline = find_baseline(config, {name: [pair.src for pair in pairs] for name, pairs in test_sets.items()})
-    folder = run_dir / "evaluation" if run_dir else Path("evaluation")
+    folder = run_dir / "evaluation" / (exported.name if exported else "") if run_dir else Path("evaluation")
     output = Path(config.output) if config.output else folder / (next(iter(test_sets)) if config.ref else "")
     report = evaluate_test_sets(
         translator,
@@ -107,7 +109,7 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
         seed=config.seed,
         run_dir=run_dir,
         output=output,
-        system=os.path.relpath((run_dir or bundle).resolve()),  # what runs/latest points at
+        system=os.path.relpath((exported or run_dir or model).resolve()),  # what runs/latest points at
         baseline=baseline,
     )
     return report, output

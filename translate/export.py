@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from translate.config import ExportConfig
 from translate.doors import run_door
-from translate.exporting.directory import is_exported
+from translate.exporting.directory import exported_format
 from translate.hydra_door import hydra_main
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from translate.bundle import BundleConfig
     from translate.data.tokenizer import Tokenizer
+    from translate.exporting.directory import ExportedConfig
     from translate.model.transformer import Transformer
 
-_MIN_POSITIONS = 1024  # rows of a sinusoidal table, at the least
+_MIN_POSITIONS = 1024  # rows of a table of positions, at the least
+_EXTRAS = {"ctranslate2": "runtime", "onnx": "onnx"}  # what each format is installed with
 
 
 def export(config: ExportConfig) -> Path:
@@ -29,7 +33,7 @@ def export(config: ExportConfig) -> Path:
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     _check_output(output, overwrite=config.overwrite)
-    save_exported(output, *load_bundle(bundle), config.quantization)
+    save_exported(output, *load_bundle(bundle), config.quantization, config.format)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     print(f'next: python -m translate.infer --model {output} "Hello."')
@@ -37,9 +41,14 @@ def export(config: ExportConfig) -> Path:
 
 
 def save_exported(
-    directory: Path | str, model: "Transformer", tokenizer: "Tokenizer", config: "BundleConfig", quantization: str
+    directory: Path | str,
+    model: "Transformer",
+    tokenizer: "Tokenizer",
+    config: "BundleConfig",
+    quantization: str,
+    format: str = ExportConfig.format,
 ) -> None:
-    """Write a directory of CTranslate2; it appears, or replaces an older one, only when it is complete.
+    """Write a directory for another runtime; it appears, or replaces an older one, only when it is complete.
 
     Args:
         directory: Where to write.
@@ -47,30 +56,24 @@ def save_exported(
         tokenizer: Its tokenizer.
         config: Its settings.
         quantization: Type of the stored weights, one of `translate.config.QUANTIZATIONS`.
+        format: "ctranslate2" or "onnx".
 
     Raises:
-        ValueError: If CTranslate2 is not installed, or cannot hold the model.
+        ValueError: If what writes the format is not installed, or the format cannot hold the model.
     """
     from translate.bundle import replace_directory
-    from translate.exporting.directory import ExportedConfig, save_settings
+    from translate.exporting.directory import save_settings
 
-    try:
-        from translate.exporting.ctranslate2 import ModelConverter
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "ctranslate2":
-            raise
-        raise ValueError("format=ctranslate2 needs an extra: pip install -e '.[runtime]'") from error
-    positions = _num_positions(config)
-    settings = ExportedConfig(**vars(config), quantization=quantization, num_positions=positions)
+    write, settings = _writer(format), _settings(config, quantization, format)
     target = Path(directory)
     parts = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     shutil.rmtree(parts, ignore_errors=True)
-    parts.parent.mkdir(parents=True, exist_ok=True)
+    parts.mkdir(parents=True)
     try:
-        ModelConverter(model, tokenizer, config.model, positions or 0).convert(str(parts), quantization=quantization)
+        write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
-        Path(parts, "README.md").write_text(_card(settings), encoding="utf-8")
+        Path(parts, "README.md").write_text(_card(settings, format), encoding="utf-8")
         replace_directory(parts, target)
     finally:
         shutil.rmtree(parts, ignore_errors=True)
@@ -82,32 +85,82 @@ def _check_output(output: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise ValueError(f"output ({output}) is there already; set overwrite=true to replace it, or another output")
-    if not is_exported(output):
+    if exported_format(output) is None:
         raise ValueError(f"output ({output}) is no earlier export, and overwrite=true replaces nothing else")
 
 
-def _num_positions(config: "BundleConfig") -> int | None:
+def _writer(format: str) -> "Callable[[Path, Transformer, Tokenizer, ExportedConfig], None]":
+    """What fills a directory with a runtime's own files."""
+    try:
+        if format == "onnx":
+            from translate.exporting.onnx import export_graphs
+
+            return lambda path, model, tokenizer, settings: export_graphs(path, model, settings.num_positions or 0)
+        from translate.exporting.ctranslate2 import ModelConverter
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("ctranslate2", "onnx", "onnxscript"):
+            raise
+        raise ValueError(f"format={format} needs an extra: pip install -e '.[{_EXTRAS[format]}]'") from error
+
+    def write(path: Path, model: "Transformer", tokenizer: "Tokenizer", settings: "ExportedConfig") -> None:
+        converter = ModelConverter(model, tokenizer, settings.model, settings.num_positions or 0)
+        converter.convert(str(path), quantization=settings.quantization, force=True)
+
+    return write
+
+
+def _settings(config: "BundleConfig", quantization: str, format: str) -> "ExportedConfig":
+    from translate.exporting.directory import ExportedConfig
+
+    positions = _num_positions(config, format)
+    settings = ExportedConfig(**vars(config), quantization=quantization, num_positions=positions)
+    if format == "onnx":
+        settings.decode = config.decode.changed({"beam_size": 1, "mbr": "none"})  # its search is greedy
+    return settings
+
+
+def _num_positions(config: "BundleConfig", format: str) -> int | None:
     """How many positions the exported model knows; None where it computes them."""
     network = config.model
-    if network.positions == "rotary":
+    if network.positions == "rotary" and format == "ctranslate2":
         return None
     if network.positions == "learned":
         return network.max_positions
     return max(_MIN_POSITIONS, config.max_src_len, config.decode.max_output_len)
 
 
-def _card(config: "BundleConfig") -> str:
+def _card(config: "BundleConfig", format: str) -> str:
     rows = "\n".join(f"- {label}: {value}" for label, value in config.card.items())
-    return f"""# Translation model, {config.src_lang} to {config.tgt_lang}, for CTranslate2
+    name, usage = _USAGE[format]
+    return f"""# Translation model, {config.src_lang} to {config.tgt_lang}, for {name}
 
 `translate.json` holds the settings. Translate with it (`DIR` is this directory):
 
     python -m translate.infer --model DIR "Hello."
 
-or with `ctranslate2.Translator("DIR")`, whose tokens are the pieces of `tokenizer*.model`.
+or {usage}
 
 {rows}
 """
+
+
+_USAGE = {  # the runtime's name, and how other programs use the directory
+    "ctranslate2": (
+        "CTranslate2",
+        'with `ctranslate2.Translator("DIR")`, whose tokens are the pieces of `tokenizer*.model`.',
+    ),
+    "onnx": (
+        "ONNX",
+        """with any runtime of ONNX; B sentences, S source tokens and T tokens so far are free, V is the vocabulary:
+
+    encoder.onnx   src_ids [B, S], src_mask [B, S] (true = no padding) -> memory_0 ...
+    decoder.onnx   last_ids [B], src_mask, memory_0 ..., past_0 ... -> log_probs [B, V], present_0 ...
+
+Ids are those of `tokenizer*.model`: padding 0, unknown 1, BOS 2, EOS 3, which ends each source. Decoding starts with
+`last_ids` of BOS and each `past` with T = 0; a step's choice among `log_probs` is the next one's `last_ids`, its
+`present_0 ...` the next one's `past_0 ...`. `translate/onnx_runtime.py` does this in 25 lines of Python.""",
+    ),
+}
 
 
 def main() -> None:

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import partial
+from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from translate.answers import Settings, scored_lines, translated_lines
-from translate.config import DecodeConfig
+from translate.answers import Settings, lines_per_source, scored_lines, translated_lines
+from translate.bundle import LATEST
+from translate.config import PRECISIONS, DecodeConfig
 from translate.doors import run_door
-from translate.lines import argument_lines, count_lines, read_chunks
+from translate.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
+from translate.resume import Record, open_output
+from translate.terminology import Terminology, read_terms
 
 if TYPE_CHECKING:
     from translate.translator import Translator
@@ -38,19 +42,32 @@ examples:
   python -m translate.infer "A man is riding a horse."
   python -m translate.infer < text.en > text.fr
   python -m translate.infer --input text.en --output text.fr --greedy
+  python -m translate.infer --input text.en --output text.fr --greedy --resume
   python -m translate.infer --model runs/multi30k/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "Hello."
   python -m translate.infer --json "Hello." | jq .score
+  python -m translate.infer --prefix "Une femme" "A woman is reading."
+  python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "Hello."
   python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "Hello."
   python -m translate.infer --sample-distinct --num-hypotheses 5 "Hello."
   python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
   python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
+  python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
   python -m translate.infer --score "A man is riding a horse." "Un homme monte à cheval."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
 
 Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
-sentence ends and translated piece by piece."""
+sentence ends and translated piece by piece.
+
+A file of any size streams: memory does not grow with it. A run with --input and --output that stopped (Ctrl-C, kill,
+power) is continued by the same command with --resume: whole lines stay, what comes after them is redone. Until the
+output is complete, OUTPUT.resume stands beside it with its settings and the checksum of its input; other ones are
+refused. --device, --batch-tokens and --errors may change."""
 
 _SCORE_SETTINGS = ("length_penalty", "batch_tokens")  # the settings that --score takes
+_NOT_RECORDED = (  # options that may change when a run is continued
+    *("input", "output", "resume", "sentences", "errors", "device", "batch_tokens", "verbose"),
+)
+_FILES = ("prefixes", "terms")  # options whose files are recorded with their checksum
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,15 +76,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr, format="%(message)s")
     logging.getLogger("translate").setLevel(logging.DEBUG if args.verbose else logging.WARNING)
     with ExitStack() as stack:
-        chunks, total = _open_input(args, stack)
+        source, total = _open_input(args, stack)
+        record = _record(args, source)
+        done, size = _answered(args, record, total)
+        chunks = _chunks(args, source, done)
         from translate.translator import Translator  # torch is loaded here, after the command line proved right
 
         models = [Translator.load(path, device=args.device, precision=args.precision) for path in args.model or [None]]
         translator = Translator.ensemble(models) if len(models) > 1 else models[0]
         logger.info("%s", translator.describe())
-        output = stack.enter_context(Path(args.output).open("wb")) if args.output else sys.stdout.buffer
-        answer = _answer(args, translator, stack.enter_context(_progress(args, total)))
-        _run(answer, chunks, output)
+        prefixes = _prefixes(args, stack, total, done)
+        # refuses a bad setting before a file is emptied or a line is awaited
+        list(_answer(args, translator, None, None)([], 1))
+        output: BinaryIO = sys.stdout.buffer
+        if args.output:
+            output = stack.enter_context(open_output(Path(args.output), size, record))
+        progress = stack.enter_context(_progress(args, total, done))
+        _run(_answer(args, translator, prefixes, progress), chunks, output, done)
     return 0
 
 
@@ -89,6 +114,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     add("--input", metavar="FILE", help="read lines from this file, UTF-8")
     add("--output", metavar="FILE", help="write lines to this file, as they get ready")
+    add("--resume", action="store_true", help="go on where the lines in --output end; begins it where it is missing")
     add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")
     width = parser.add_mutually_exclusive_group()
     width.add_argument("--beam-size", type=int, metavar="N", help="hypotheses followed at once; 1 is greedy")
@@ -106,20 +132,40 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--mbr", choices=("none", "chrf", "bleu"), help="one line: that of the K most like the others, by sacreBLEU")
     add("--min-output-len", type=int, metavar="T", help="fewest tokens of a translation, its end counted")
     add("--max-output-len", type=int, metavar="T", help="most tokens of a translation, its end counted")
+    add("--min-output-ratio", type=float, metavar="R", help="fewest tokens per source token; 0 is off")
     add("--max-output-ratio", type=float, metavar="R", help="most tokens per source token, plus 10; 0 is off")
+    add("--beam-groups", type=int, metavar="G", help="groups of the beam that keep clear of each other")
+    add("--diversity-penalty", type=float, metavar="P", help="how clear: nats per token that an earlier group took")
+    switch = argparse.BooleanOptionalAction
+    add("--repetition-guard", action=switch, help="search again where an output says the same again and again")
+    add("--length-guard", action=switch, help="search again where an output finds no end, far longer than its source")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
+    begin.add_argument("--prefixes", metavar="FILE", help="a line for each input: what its translation begins with")
+    add("--protect", action="store_true", help="tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay so")
+    add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that are to be translated so")
     add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
     add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
     add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
-    add("--precision", choices=("32", "bf16", "16"), default="32", help="of weights and matmuls; 16 needs a GPU")
+    add(
+        "--precision",
+        choices=PRECISIONS,
+        default="32",
+        help="of weights and matmuls; int8 needs a CPU, 16 a GPU; auto tries which is the fastest here",
+    )
     add("--batch-tokens", type=int, metavar="T", help="limit of sentences * beam size * longest source in a batch")
     add("-v", "--verbose", action="store_true", help="log and progress on stderr, tracebacks of errors")
     args = parser.parse_args(arguments)
     if args.sentences and args.input:
         parser.error("give sentences or --input, not both")
+    if args.resume and not (args.input and args.output):
+        parser.error("--resume needs --input FILE and --output FILE, to see what is done and what is not")
     if args.attention and not args.json:
         parser.error("--attention needs --json")
+    if args.attention and (args.protect or args.terms):
+        parser.error("--attention cannot be had with --protect or --terms, where the model reads stand-ins")
     if args.score:
         _check_score(parser, args)
     return args
@@ -131,55 +177,100 @@ def _check_score(parser: argparse.ArgumentParser, args: argparse.Namespace) -> N
     for field in fields(DecodeConfig):
         if field.name not in _SCORE_SETTINGS and getattr(args, field.name) is not None:
             parser.error(f"--{field.name.replace('_', '-')} does nothing with --score")
-    for name in ("alignments", "attention"):
+    for name in ("prefix", "prefixes", "protect", "terms", "alignments", "attention"):
         if getattr(args, name):
             parser.error(f"--{name} is of translations; it does nothing with --score")
 
 
-def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[Iterator[list[str]], int | None]:
-    """Chunks of lines and, where it is known, the number of lines."""
-    if args.sentences:
-        texts = argument_lines(args.sentences, errors=args.errors)
-        if args.score:
-            texts = ["\t".join(text.replace("\t", " ") for text in texts)]
-        return iter([texts]), len(texts)
+def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:
+    """The stream of lines and, where it is known, their number."""
     if not args.input:
-        stdin = cast("BufferedReader", sys.stdin.buffer)
-        return read_chunks(stdin, "stdin", errors=args.errors), None
+        return cast("BufferedReader", sys.stdin.buffer), (1 if args.score else len(args.sentences)) or None
     file = stack.enter_context(Path(args.input).open("rb"))  # noqa: SIM115 - the stack closes it
     if args.output and Path(args.output).exists() and Path(args.input).samefile(args.output):
         raise ValueError(f"--output ({args.output}) is the file of --input; writing it would destroy it")
-    total = count_lines(file) if file.seekable() else None
-    return read_chunks(file, args.input, errors=args.errors), total
+    return file, count_lines(file) if file.seekable() else None
 
 
-def _answer(args: argparse.Namespace, translator: Translator, progress: Callable[[int], object]) -> Answer:
+def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iterator[list[str]]:
+    """Chunks of input lines, the first `skip` left out."""
+    if args.sentences:
+        texts = argument_lines(args.sentences, errors=args.errors)
+        return iter([["\t".join(text.replace("\t", " ") for text in texts)] if args.score else texts])
+    most = max(1, LINES // (args.num_hypotheses or 1))  # memory goes with the hypotheses
+    return read_chunks(source, args.input or "stdin", errors=args.errors, skip=skip, most=most)
+
+
+def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
+    """What makes the output, where that can be continued: from a file to a file."""
+    if not (args.input and args.output):
+        return None
+    output = Path(args.output)
+    if not source.seekable() or (output.exists() and not output.is_file()):
+        if args.resume:
+            raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is none")
+        return None
+    settings = {name: value for name, value in vars(args).items() if name not in _NOT_RECORDED}
+    settings["model"] = [str(Path(path).resolve()) for path in args.model or [LATEST]]
+    for name in _FILES:
+        if settings[name] and Path(settings[name]).is_file():
+            settings[name] = f"{settings[name]} (sha256 {sha256(Path(settings[name]).read_bytes()).hexdigest()[:16]})"
+    return Record(output, settings, source)
+
+
+def _answered(args: argparse.Namespace, record: Record | None, total: int | None) -> tuple[int, int]:
+    """Lines of input that are done already, and the bytes of their output."""
+    if record is None or total is None or not args.resume:
+        return 0, 0
+    numbered = not (args.json or args.score) and lines_per_source(vars(args)) > 1
+    done, size = record.answered(total, numbered=numbered)
+    logger.info("%d of %d lines are done in %s", done, total, args.output)
+    return done, size
+
+
+def _prefixes(
+    args: argparse.Namespace, stack: ExitStack, total: int | None, skip: int
+) -> Callable[[int], list[str]] | None:
+    """What gives the beginnings of the next so many translations, if there are any."""
+    if args.prefixes:
+        file = stack.enter_context(Path(args.prefixes).open("rb"))  # noqa: SIM115 - the stack closes it
+        return aligned_lines(file, args.prefixes, total, errors=args.errors, skip=skip)
+    return None if args.prefix is None else lambda count: [args.prefix] * count
+
+
+def _answer(
+    args: argparse.Namespace,
+    translator: Translator,
+    prefixes: Callable[[int], list[str]] | None,
+    progress: Callable[[int], object] | None,
+) -> Answer:
     """What makes the output lines."""
     settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
     settings["progress"] = progress
-    settings["alignments"] = args.alignments
+    settings["alignments"], settings["protect"] = args.alignments, args.protect
+    settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
     if args.score:
         settings = {name: settings[name] for name in (*_SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"
         return partial(scored_lines, translator, settings, name=name, as_json=args.json)
-    return partial(translated_lines, translator, settings, as_json=args.json, attention=args.attention)
+    more = {"prefixes": prefixes, "as_json": args.json, "attention": args.attention}
+    return partial(translated_lines, translator, settings, **more)
 
 
-def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO) -> None:
-    """Answer chunk by chunk and write each line as soon as it is ready."""
-    list(answer([], 1))  # refuses a bad setting before the first line is waited for
-    start, done = perf_counter(), 0
+def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO, before: int) -> None:
+    """Answer chunk by chunk, behind the lines that were done before, and write each line as soon as it is ready."""
+    start, done = perf_counter(), before
     for texts in chunks:
         for line in answer(texts, done + 1):
             output.write(line.encode() + b"\n")
         output.flush()
         done += len(texts)
     seconds = perf_counter() - start
-    logger.info("%d lines in %.1f s, %.1f lines/s", done, seconds, done / seconds)
+    logger.info("%d lines in %.1f s, %.1f lines/s", done - before, seconds, (done - before) / seconds)
 
 
 @contextlib.contextmanager
-def _progress(args: argparse.Namespace, total: int | None) -> Iterator[Callable[[int], object]]:
+def _progress(args: argparse.Namespace, total: int | None, done: int) -> Iterator[Callable[[int], object]]:
     """What to call with the number of lines done: a bar on stderr where one can be seen and disturbs nothing."""
     visible = args.verbose or (sys.stderr.isatty() and not args.sentences and (args.output or not sys.stdout.isatty()))
     if not visible:
@@ -190,7 +281,8 @@ def _progress(args: argparse.Namespace, total: int | None) -> Iterator[Callable[
     except ModuleNotFoundError:  # beside an exported model nothing else needs it
         yield lambda lines: None
         return
-    with tqdm(total=total, unit="line", file=sys.stderr, dynamic_ncols=True) as bar:
+    # smoothing 0, the mean of the whole run: lines get shorter in the course of each chunk
+    with tqdm(total=total, initial=done, unit="line", smoothing=0, file=sys.stderr, dynamic_ncols=True) as bar:
         yield bar.update
 
 

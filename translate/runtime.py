@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import fields
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from translate.alignment import Links, word_links
 from translate.config import DecodeConfig
-from translate.data.tokenizer import Tokenizer
-from translate.decoding.hypothesis import Hypothesis
-from translate.exporting.directory import load_settings
-from translate.translator import CrossAttention, Translation, Translator
+from translate.cores import available_cores
+from translate.data.cleaning import clean_text
+from translate.decoding.hypothesis import Hypothesis, normalized_score
+from translate.decoding.rules import OutputRules, output_rules
+from translate.exported import RuntimeTranslator
+from translate.guards import Ids
+from translate.translator import Request, Translation
 
 try:
     import ctranslate2
@@ -22,24 +26,22 @@ except ModuleNotFoundError as error:
         raise
     raise ValueError("an exported model needs CTranslate2: pip install 'ctranslate2>=4.5'") from error
 
-if TYPE_CHECKING:
-    from translate.alignment import Links
-    from translate.pairs import Pair, Score
-
 _FLOATS = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
-_FOLLOWED = (  # settings of the search; those not named here must be as they are by default
-    *("beam_size", "length_penalty", "num_hypotheses", "min_output_len", "max_output_len", "max_output_ratio"),
-    *("mbr", "batch_tokens"),
-    *("temperature", "top_k", "top_p", "seed"),  # which say nothing to a beam
-)
+_ALIGNMENT_TOKENS = 2048  # of a batch
+_NO_REPEAT = 3  # tokens of the n-grams that an output which ran in circles may have once only
+_AHEAD = 4  # batches for each worker that a search is given, so that those which are done early have more to do
 
 
-class ExportedTranslator(Translator):
+class ExportedTranslator(RuntimeTranslator):
     """A `Translator` over a directory that `translate.export` wrote; `Translator.load` makes it.
 
     The search is CTranslate2's: what must not be generated, PAD, BOS and UNK, and EOS before `min_output_len`, is taken
     out before the softmax instead of after it, so that log-probabilities are higher by what it had. With a beam another
     hypothesis may come out where one reaches its limit of length unfinished, or where two are as good as each other.
+    The log-probabilities of single tokens are not known.
+
+    On a CPU there is a worker of one thread for each available core; they share the weights and take batch after batch.
+    Small matmuls do not split well over threads, so a sentence by itself has one.
 
     Args:
         path: An exported directory.
@@ -50,18 +52,21 @@ class ExportedTranslator(Translator):
         ValueError: If the directory is damaged, or device and precision are not possible here.
     """
 
-    config: Any
+    searcher = "CTranslate2's"
 
     def __init__(self, path: Path | str, *, device: str = "auto", precision: str = "32") -> None:
-        self.config, self.tokenizer = load_settings(path), Tokenizer.load(path)
+        super().__init__(path)
         pieces = self.tokenizer.pieces_tgt(range(self.tokenizer.tgt_vocab_size))
         self._tgt_ids = {piece: token for token, piece in enumerate(pieces)}
         special = self.tokenizer
         self._forbidden = [[pieces[token]] for token in (special.pad_id, special.bos_id, special.unk_id)]
         name, index = _find_device(device)
         compute_type = _compute_type(self.config.quantization, precision, name)
+        threads = {"inter_threads": available_cores() if name == "cpu" else 1, "intra_threads": 1}
         try:
-            self.engine = ctranslate2.Translator(str(path), name, device_index=index, compute_type=compute_type)
+            self.engine = ctranslate2.Translator(
+                str(path), name, device_index=index, compute_type=compute_type, **threads
+            )
         except RuntimeError as error:
             raise ValueError(f"CTranslate2 cannot open {path}: {str(error).splitlines()[0]}") from error
 
@@ -75,88 +80,129 @@ class ExportedTranslator(Translator):
         """What CTranslate2 computes in, such as "int8_float32"."""
         return str(self.engine.compute_type)
 
-    def describe(self) -> str:
-        """Runtime, device and precision in a line."""
-        return f"CTranslate2 {ctranslate2.__version__}, device {self.device}, precision {self.precision}"
+    @property
+    def threads(self) -> int:
+        """CPU threads that translate, one for each worker."""
+        return int(self.engine.num_translators)
 
-    def cross_attention(self, src: str, tgt: str) -> CrossAttention:
-        """Refused: CTranslate2 does not give the weights of each layer and head."""
-        raise ValueError("an exported model gives no attention weights; use the model that it was made from")
+    def describe(self) -> str:
+        """Runtime, device, precision and threads in a line."""
+        workers = f"{self.threads} {'worker' if self.threads == 1 else 'workers'} of one thread"
+        return f"CTranslate2 {ctranslate2.__version__}, device {self.device}, precision {self.precision}, {workers}"
 
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Links]:
-        """Refused, as `cross_attention` is."""
-        raise ValueError("an exported model gives no alignments; use the model that it was made from")
-
-    def score(
-        self,
-        pairs: Sequence[Pair],
-        *,
-        length_penalty: float | None = None,
-        batch_tokens: int | None = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> list[Score]:
-        """Refused: what scores pairs here needs torch."""
-        raise ValueError("an exported model does not score pairs; use the model that it was made from")
-
-    @property
-    def _max_positions(self) -> int | None:
-        return self.config.num_positions  # type: ignore[no-any-return]
-
-    def _check_positions(self, max_output_len: int) -> None:
-        end = self.config.num_positions
-        if end is not None and max_output_len > end:
-            raise ValueError(f"max_output_len ({max_output_len}) must be at most {end}, the positions exported")
+        """As `Translator.align`, while the search is led through the target; older exports tell of one head alone."""
+        positions = self.config.num_positions
+        end = None if positions is None else positions - 1  # EOS comes by itself
+        src = self.tokenizer.encode_src_batch([clean_text(src) for src, _ in pairs])
+        tgt = self.tokenizer.encode_tgt_batch([clean_text(tgt) for _, tgt in pairs])
+        src_pieces = [self.tokenizer.pieces_src(ids[:-1][:end]) for ids in src]
+        tgt_pieces = [self.tokenizer.pieces_tgt(ids[:-1][:end]) for ids in tgt]
+        links: list[Links] = [()] * len(pairs)
+        places = [place for place in range(len(pairs)) if src_pieces[place] and tgt_pieces[place]]
+        found = self.engine.translate_batch(
+            [src_pieces[place] for place in places],
+            [tgt_pieces[place] for place in places],
+            max_batch_size=_ALIGNMENT_TOKENS,
+            batch_type="tokens",
+            beam_size=1,
+            max_decoding_length=1 + max(map(len, tgt_pieces), default=0),
+            max_input_length=0,
+            return_attention=True,
+        )
+        for place, one in zip(places, found, strict=True):
+            weights = one.attention[0][: len(tgt_pieces[place])]
+            links[place] = word_links(weights, src_pieces[place], tgt_pieces[place])
+        return links
 
     def _translate(
-        self, clean: list[str], decode: DecodeConfig, progress: Callable[[int], object] | None
+        self, wanted: list[Request], decode: DecodeConfig, progress: Callable[[int], object] | None
     ) -> list[Translation]:
-        """`translate` for clean texts and complete settings."""
-        for field in fields(decode):
-            value = getattr(decode, field.name)
-            if field.name not in _FOLLOWED and value != getattr(DecodeConfig, field.name):
-                raise ValueError(
-                    f"{field.name} ({value}) is not possible with an exported model, whose search is CTranslate2's; "
-                    "leave it out, or use the model that it was made from"
-                )
-        if decode.mbr != "none" and find_spec("sacrebleu") is None:
-            raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is not here: pip install sacrebleu")
-        return super()._translate(clean, decode, progress)
+        """`translate` for clean texts and complete settings, with batches for all workers in each search."""
+        several = replace(decode, batch_tokens=decode.batch_tokens * _AHEAD * self.threads)
+        return super()._translate(wanted, several, progress)
 
-    def _search(self, sources: list[list[int]], decode: DecodeConfig) -> list[list[Hypothesis]]:
-        """Hypotheses for one batch of source ids."""
-        limits = [_limit(len(ids), decode) for ids in sources]
-        found = self._run(sources, decode, max(limits))
+    def _tokens(self, decode: DecodeConfig) -> int:
+        """Of one batch, what was asked for, by the settings of several."""
+        return decode.batch_tokens // (_AHEAD * self.threads)
+
+    def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
+        """Hypotheses for several batches of source ids, longest first, which begin with prefixes."""
+        rules = [output_rules(*ids, decode) for ids in zip(sources, prefixes, strict=True)]
+        found = self._run(sources, rules, decode)
         late: dict[int, list[int]] = {}
-        for place, (limit, hypotheses) in enumerate(zip(limits, found, strict=True)):
-            if any(len(hypothesis.token_ids) > limit for hypothesis in hypotheses):
-                late.setdefault(limit, []).append(place)
-        for limit, places in late.items():  # as if the search had known: it differs only from the limit on
-            again = self._run([sources[place] for place in places], decode, limit)
+        for place, (own, hypotheses) in enumerate(zip(rules, found, strict=True)):
+            if any(len(hypothesis.token_ids) > own.longest for hypothesis in hypotheses):
+                late.setdefault(own.longest, []).append(place)
+        for places in late.values():  # as if the search had known: it differs only from the limit on
+            again = self._run([sources[place] for place in places], [rules[place] for place in places], decode)
             for place, hypotheses in zip(places, again, strict=True):
                 found[place] = hypotheses
+        self._count_prefixes(sources, prefixes, found, decode)
+        if decode.length_guard:  # it cannot be made to end; what has ended by itself goes first
+            for hypotheses in found:
+                hypotheses.sort(key=lambda hypothesis: hypothesis.token_ids[-1] != self.tokenizer.eos_id)
         return [hypotheses[: decode.num_hypotheses] for hypotheses in found]
 
-    def _run(self, sources: list[list[int]], decode: DecodeConfig, max_output_len: int) -> list[list[Hypothesis]]:
-        """All the hypotheses of the beam, best first, for one batch and one limit."""
-        results = self.engine.translate_batch(
-            [self.tokenizer.pieces_src(ids[:-1]) for ids in sources],  # EOS comes by itself
-            beam_size=decode.beam_size,
-            num_hypotheses=decode.beam_size,
-            length_penalty=decode.length_penalty,
-            min_decoding_length=decode.min_output_len - 1,  # it does not count EOS
-            max_decoding_length=max_output_len,
-            max_input_length=0,
-            suppress_sequences=self._forbidden,
-            return_end_token=True,
-            return_scores=True,
-        )
+    def _run(
+        self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig
+    ) -> list[list[Hypothesis]]:
+        """All the hypotheses of the beam, best first; each batch is searched to the largest of its limits."""
+        posted = []
+        for part in self._parts(sources, rules, decode):
+            posted += self.engine.translate_batch(
+                [self.tokenizer.pieces_src(ids[:-1]) for ids in sources[part]],  # EOS comes by itself
+                [self.tokenizer.pieces_tgt(own.prefix_ids) or None for own in rules[part]],
+                asynchronous=True,
+                beam_size=decode.beam_size,
+                num_hypotheses=decode.beam_size,
+                length_penalty=decode.length_penalty,
+                min_decoding_length=rules[part][0].shortest - 1,  # it does not count EOS
+                max_decoding_length=max(own.longest for own in rules[part]),
+                no_repeat_ngram_size=_NO_REPEAT if decode.repetition_guard else 0,
+                max_input_length=0,
+                suppress_sequences=self._forbidden,
+                return_end_token=True,
+                return_scores=True,
+            )
         return [
             [
                 self._hypothesis(pieces, score, decode)
                 for pieces, score in zip(found.hypotheses, found.scores, strict=True)
             ]
-            for found in results
+            for found in (waiting.result() for waiting in posted)
         ]
+
+    def _count_prefixes(
+        self, sources: Sequence[Ids], prefixes: Sequence[Ids], found: list[list[Hypothesis]], decode: DecodeConfig
+    ) -> None:
+        """Add the log-probabilities of prefixes, which CTranslate2 leaves out, and bring hypotheses in order again."""
+        places = [place for place, ids in enumerate(prefixes) if ids]
+        scored = self.engine.score_batch(
+            [self.tokenizer.pieces_src(sources[place][:-1]) for place in places],
+            [self.tokenizer.pieces_tgt(prefixes[place]) for place in places],
+            max_batch_size=self._tokens(decode),
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        for place, score in zip(places, scored, strict=True):
+            added = sum(score.log_probs[: len(prefixes[place])])
+            found[place] = sorted(
+                (_with_log_prob(one, one.log_prob + added, decode) for one in found[place]), key=lambda one: -one.score
+            )
+
+    def _parts(self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig) -> Iterator[slice]:
+        """Batches of the size that was asked for, or smaller ones where there would be fewer than workers.
+
+        The outputs of a batch have one least length.
+        """
+        most, start = math.ceil(len(sources) / self.threads), 0
+        while start < len(sources):
+            rows = min(most, max(1, self._tokens(decode) // (decode.width * len(sources[start]))))
+            lengths = [own.shortest for own in rules[start : start + rows]]
+            rows = len(list(takewhile(lengths[0].__eq__, lengths)))
+            yield slice(start, start + rows)
+            start += rows
 
     def _hypothesis(self, pieces: list[str], score: float, decode: DecodeConfig) -> Hypothesis:
         if math.isnan(score):
@@ -165,12 +211,10 @@ class ExportedTranslator(Translator):
         return Hypothesis(token_ids, score * len(token_ids) ** decode.length_penalty, score)
 
 
-def _limit(src_len: int, decode: DecodeConfig) -> int:
-    """Most tokens of an output, EOS counted."""
-    limit = decode.max_output_len
-    if decode.max_output_ratio:
-        limit = min(limit, int(src_len * decode.max_output_ratio) + 10)
-    return max(limit, decode.min_output_len)
+def _with_log_prob(found: Hypothesis, log_prob: float, decode: DecodeConfig) -> Hypothesis:
+    return Hypothesis(
+        found.token_ids, log_prob, normalized_score(log_prob, len(found.token_ids), decode.length_penalty)
+    )
 
 
 def _find_device(name: str) -> tuple[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from translate.decoding.beam import BeamSearch
+from translate.decoding.diverse_beam import DiverseBeam
 from translate.decoding.sampling import Sampling
 from translate.decoding.stochastic_beam import StochasticBeam
 
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 def make_search(
     config: DecodeConfig, *, bos_id: int, eos_id: int, forbidden_ids: tuple[int, ...]
-) -> BeamSearch | Sampling | StochasticBeam:
+) -> BeamSearch | DiverseBeam | Sampling | StochasticBeam:
     """The search that the settings describe.
 
     Args:
-        config: Complete settings.
+        config: Complete settings; a guard that is on acts on every sentence (see `guarded_search`).
         bos_id: First decoder input.
         eos_id: Ends a hypothesis.
         forbidden_ids: Never generated.
@@ -31,8 +32,19 @@ def make_search(
         "num_hypotheses": config.num_hypotheses,
         "min_output_len": config.min_output_len,
         "max_output_len": config.max_output_len,
+        "min_output_ratio": config.min_output_ratio,
         "max_output_ratio": config.max_output_ratio,
+        "repetition_guard": config.repetition_guard,
+        "length_guard": config.length_guard,
     }
+    if config.search == "beam" and config.beam_groups > 1:
+        size = config.beam_size // config.beam_groups
+        return DiverseBeam(
+            group=BeamSearch(**{**shared, "beam_size": size, "num_hypotheses": size}),
+            beam_groups=config.beam_groups,
+            diversity_penalty=config.diversity_penalty,
+            num_hypotheses=config.num_hypotheses,
+        )
     if config.search == "beam":
         return BeamSearch(beam_size=config.beam_size, **shared)
     kind = Sampling if config.search == "sample" else StochasticBeam

@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translate.alignment import Links, joined_links
 from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters
-from translate.config import DecodeConfig
+from translate.config import PRECISIONS, DecodeConfig
+from translate.cores import available_cores
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.mbr import mbr_order, posterior
-from translate.exporting.directory import is_exported
+from translate.exporting.directory import exported_format
+from translate.guards import Ids, guarded_search
+from translate.parallel import side_by_side
+from translate.protect import Masked, fill, translate_masked
 from translate.splitting import split_text
+from translate.terminology import Terminology
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +39,13 @@ if TYPE_CHECKING:
 _DTYPES = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
 
 
+class Request(NamedTuple):
+    """What is asked of a translator: a clean text, and the clean text that its translation begins with."""
+
+    text: str
+    prefix: str = ""
+
+
 class TranslatedHypothesis(NamedTuple):
     """One way to translate a text.
 
@@ -41,6 +54,7 @@ class TranslatedHypothesis(NamedTuple):
         score: log_prob / len(token_ids) ** length_penalty; higher is better.
         log_prob: Sum of the tokens' log-probabilities, natural log.
         token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
+        token_log_probs: Of each of them; their sum is `log_prob`. None from a CTranslate2 model, which does not tell.
         parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
         alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
             the clean source and in `text`, counted from 0.
@@ -50,6 +64,7 @@ class TranslatedHypothesis(NamedTuple):
     score: float
     log_prob: float
     token_ids: tuple[int, ...]
+    token_log_probs: tuple[float, ...] | None = None
     parts: tuple[tuple[str, str], ...] = ()
     alignment: Links | None = None
 
@@ -94,6 +109,9 @@ class Translator:
 
     def __init__(self, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
         self.model, self.tokenizer, self.config = model, tokenizer, config
+        self._num_parameters, self._cores = num_parameters(model), available_cores()
+        self._step_model: Any = model
+        self._int8 = False
 
     @classmethod
     def load(cls, path: Path | str | None = None, *, device: str = "auto", precision: str = "32") -> Translator:
@@ -103,25 +121,45 @@ class Translator:
             path: A model directory, a run directory or an exported one; None means the newest finished run,
                 `runs/latest`.
             device: "cpu", "cuda", "cuda:1" …; "auto" takes a GPU where there is one.
-            precision: "32", "bf16", or "16" (GPU only): the type of weights and matmuls; log-probabilities are always
-                float32. Of an exported model the type of whatever its quantization leaves in floating point.
+            precision: "32", "bf16", "16" (GPU only) or "int8" (CPU only): the type of weights and matmuls;
+                log-probabilities are always float32. "auto" tries which is the fastest here (`fastest`). Of an exported
+                model the type of whatever its quantization leaves in floating point; "auto" is "32".
 
         Raises:
             ValueError: If there is no model, it is damaged, or device and precision are not possible here.
         """
-        if precision not in _DTYPES:
-            raise ValueError(f"precision ({precision}) must be one of {', '.join(_DTYPES)}")
-        if path is not None and is_exported(path):
-            from translate.runtime import ExportedTranslator
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision ({precision}) must be one of {', '.join(PRECISIONS)}")
+        if path is not None and exported_format(path):
+            from translate.exported import open_exported
 
-            return ExportedTranslator(path, device=device, precision=precision)
-        import torch
+            return open_exported(path, device=device, precision=precision)
+        if precision == "auto":
+            from translate.precision import fastest
 
+            return fastest(lambda kind: cls.load(path, device=device, precision=kind))
         place = _find_device(device)
         if precision == "16" and place.type != "cuda":
             raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
-        model, tokenizer, config = load_bundle(find_model(path), place)
-        return cls(model.to(getattr(torch, _DTYPES[precision])), tokenizer, config)
+        if precision == "int8" and place.type != "cpu":
+            raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
+        return cls(*load_bundle(find_model(path), place))._to(precision)
+
+    def _to(self, precision: str) -> Translator:
+        """Turn weights that are float32 into another precision, as in `load`."""
+        import torch
+
+        if precision != "int8":
+            self.model.to(getattr(torch, _DTYPES[precision]))
+            return self
+        from translate.model.int8 import to_int8
+        from translate.model.int8_transformer import Int8Transformer, runs_natively
+
+        to_int8(self.model)
+        self._int8 = True
+        if runs_natively(self.model):
+            self._step_model = Int8Transformer(self.model)
+        return self
 
     @classmethod
     def ensemble(cls, members: Sequence[Translator]) -> Translator:
@@ -151,13 +189,28 @@ class Translator:
 
     @property
     def precision(self) -> str:
-        """Type of the model's weights: "32", "bf16" or "16"."""
+        """Type of the model's weights: "32", "bf16", "16" or "int8"."""
+        if self._int8:
+            return "int8"
         dtype = str(next(self.model.parameters()).dtype)
         return next(name for name, known in _DTYPES.items() if dtype == f"torch.{known}")
 
+    @property
+    def threads(self) -> int:
+        """CPU threads that translate: torch's, or fewer where fewer cores are there."""
+        import torch
+
+        return min(torch.get_num_threads(), self._cores)
+
+    @property
+    def workers(self) -> int:
+        """Batches that are translated side by side: on a CPU one for each core."""
+        return self.threads if self.device.type == "cpu" else 1
+
     def describe(self) -> str:
         """Size, device and precision in a line."""
-        return f"{num_parameters(self.model)} parameters, device {self.device}, precision {self.precision}"
+        plan = f", {self.threads} threads, up to {self.workers} batches side by side" if self.workers > 1 else ""
+        return f"{self._num_parameters} parameters, device {self.device}, precision {self.precision}{plan}"
 
     @property
     def max_src_len(self) -> int:
@@ -174,13 +227,19 @@ class Translator:
         self,
         texts: Sequence[str],
         *,
+        prefixes: Sequence[str | None] | None = None,
         search: str | None = None,
         beam_size: int | None = None,
+        beam_groups: int | None = None,
+        diversity_penalty: float | None = None,
         length_penalty: float | None = None,
         num_hypotheses: int | None = None,
         min_output_len: int | None = None,
         max_output_len: int | None = None,
+        min_output_ratio: float | None = None,
         max_output_ratio: float | None = None,
+        repetition_guard: bool | None = None,
+        length_guard: bool | None = None,
         temperature: float | None = None,
         top_k: int | None = None,
         top_p: float | None = None,
@@ -188,6 +247,8 @@ class Translator:
         mbr: str | None = None,
         batch_tokens: int | None = None,
         alignments: bool = False,
+        protect: bool = False,
+        terms: Mapping[str, str] | Terminology | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> list[Translation]:
         """Translate texts; each comes out as one line, in the order given, whatever the batches were.
@@ -202,13 +263,22 @@ class Translator:
 
         Args:
             texts: Any strings.
+            prefixes: What the translation of each text begins with, and which the search goes on from; None or an empty
+                one = anything. Where the clean prefix ends, a word need not: the next token may continue its last word.
+                Of a text that is cut it is the beginning of the first piece; an empty text stays empty.
             search: "beam"; "sample" for hypotheses drawn at random; "sample_distinct" for different ones.
             beam_size: Search width; 1 is greedy.
+            beam_groups: Groups of the beam that keep clear of each other (`DiverseBeam`), a divisor of `beam_size`.
+            diversity_penalty: How much, in nats for each hypothesis of an earlier group that took the same token.
             length_penalty: Exponent of the length that divides log-probabilities.
             num_hypotheses: Hypotheses per text, best score first; at most `beam_size` of a beam.
             min_output_len: Fewest tokens of an output, EOS counted.
             max_output_len: Most tokens of an output, EOS counted.
+            min_output_ratio: Fewest tokens of an output per source token; 0 = off.
             max_output_ratio: Most tokens of an output per source token, beyond the first 10; 0 = off.
+            repetition_guard: Whether a text is searched again if its best hypothesis says the same again and again
+                (`guarded_search`); other texts stay as they are.
+            length_guard: The same if it ran to its limit without an end, far longer than its source.
             temperature: Above 1 draws more evenly, below 1 less.
             top_k: Draw from the k most probable tokens; 0 = off.
             top_p: Draw from the most probable tokens that reach this share; 1 = off.
@@ -218,21 +288,31 @@ class Translator:
             batch_tokens: Limit of sentences * hypotheses followed at once * longest source in a batch; one sentence is
                 always allowed.
             alignments: Whether to align the words of each hypothesis, see `align`.
+            protect: Whether tags, addresses, placeholders and quantities (`find_spans`) come through as they are.
+            terms: Source to target; what `Terminology` finds of them is translated so, and never changed. With this or
+                `protect` the model reads stand-ins (`mask`); scores and token ids are of its output before what they
+                stand for is put back (`fill`).
             progress: Called after each batch with the number of texts that it completed.
 
         Raises:
-            ValueError: If a setting is out of its range, or `max_output_len` exceeds the model's learned positions.
+            ValueError: If a setting is out of its range, a term is none, `max_output_len` exceeds the model's learned
+                positions, or alignments are asked for beside `protect` or `terms`.
         """
         if isinstance(texts, str):
             raise ValueError("texts must be a list of strings, not one string: translate([text])")
         given: dict[str, Any] = {
             "search": search,
             "beam_size": beam_size,
+            "beam_groups": beam_groups,
+            "diversity_penalty": diversity_penalty,
             "length_penalty": length_penalty,
             "num_hypotheses": num_hypotheses,
             "min_output_len": min_output_len,
             "max_output_len": max_output_len,
+            "min_output_ratio": min_output_ratio,
             "max_output_ratio": max_output_ratio,
+            "repetition_guard": repetition_guard,
+            "length_guard": length_guard,
             "temperature": temperature,
             "top_k": top_k,
             "top_p": top_p,
@@ -242,8 +322,18 @@ class Translator:
         }
         decode = self.config.decode.changed(given)
         self._check_positions(decode.max_output_len)
+        if protect or terms:
+            if alignments:
+                raise ValueError("alignments cannot be had with protect or terms; leave one of them out")
+            if prefixes is not None:
+                raise ValueError("prefixes cannot be had with protect or terms; leave one of them out")
+            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
+            return self._protected(texts, terminology, protect, decode, progress)
         clean = [clean_text(text) for text in texts]
-        translations = self._translate(clean, decode, progress)
+        beginnings = [clean_text(prefix or "") for prefix in ([None] * len(texts) if prefixes is None else prefixes)]
+        if len(beginnings) != len(texts):
+            raise ValueError(f"prefixes ({len(beginnings)}) must be as many as texts ({len(texts)}), or None")
+        translations = self._translate(list(map(Request, clean, beginnings)), decode, progress)
         return self._aligned(clean, translations) if alignments else translations
 
     def score(
@@ -324,23 +414,44 @@ class Translator:
         return CrossAttention(tokenizer.pieces_src(src_ids), tokenizer.pieces_tgt(tgt_ids), torch.cat(weights))
 
     def _translate(
-        self, clean: list[str], decode: DecodeConfig, progress: Callable[[int], object] | None
+        self, wanted: list[Request], decode: DecodeConfig, progress: Callable[[int], object] | None
     ) -> list[Translation]:
         """`translate` for clean texts and complete settings."""
         room = min(self.max_src_len, decode.max_output_len * 2 // 3)  # a translation may be longer than its source
-        pieces, ids = self._pieces(dict.fromkeys(text for text in clean if text), max(2, room))
-        completes = Counter(pieces[text][-1] for text in clean if text)
-        if progress is not None and "" in clean:
-            progress(clean.count(""))
-        found: dict[str, list[Hypothesis]] = {}
-        for batch in _batches(ids, decode):
-            found.update(zip(batch, self._search([ids[piece] for piece in batch], decode), strict=True))
+        pieces, ids = self._pieces(dict.fromkeys(one for one in wanted if one.text), max(2, room))
+        completes = Counter(pieces[one][-1] for one in wanted if one.text)
+        if progress is not None and len(wanted) > completes.total():
+            progress(len(wanted) - completes.total())
+        found: dict[Request, list[Hypothesis]] = {}
+        batches = _batches(ids, decode, self.workers)
+        for batch, hypotheses in zip(batches, self._searches(batches, ids, decode), strict=True):
+            found.update(zip(batch, hypotheses, strict=True))
             if progress is not None:
                 progress(sum(completes[piece] for piece in batch))
-        results = {"": Translation("", 0.0, ())}
-        for text, parts in pieces.items():
-            results[text] = self._join(parts, [found[piece] for piece in parts], decode)
-        return [results[text] for text in clean]
+        results = {
+            one: self._join([part.text for part in parts], [found[part] for part in parts], decode)
+            for one, parts in pieces.items()
+        }
+        return [results.get(one, Translation("", 0.0, ())) for one in wanted]
+
+    def _searches(
+        self, batches: list[list[Request]], ids: dict[Request, Ids], decode: DecodeConfig
+    ) -> Iterator[list[list[Hypothesis]]]:
+        """Hypotheses of each batch."""
+
+        def search(batch: list[Request]) -> list[list[Hypothesis]]:
+            sources, prefixes = [ids[piece] for piece in batch], [self._prefix_ids(piece) for piece in batch]
+            return guarded_search(self._search, sources, prefixes, decode, self.tokenizer.eos_id)
+
+        with self._ready():
+            yield from side_by_side(search, batches, self.workers, self.threads)
+
+    def _ready(self) -> AbstractContextManager[None]:
+        """For as long as searches run."""
+        return _eval_mode(self.model)
+
+    def _prefix_ids(self, piece: Request) -> list[int]:
+        return self.tokenizer.encode_tgt(piece.prefix)[:-1] if piece.prefix else []
 
     def _check_positions(self, max_output_len: int) -> None:
         if self._max_positions is not None and max_output_len > self._max_positions:
@@ -349,18 +460,21 @@ class Translator:
                 "the learned positions of this model (model.max_positions)"
             )
 
-    def _pieces(self, texts: dict[str, None], room: int) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
+    def _pieces(
+        self, wanted: dict[Request, None], room: int
+    ) -> tuple[dict[Request, list[Request]], dict[Request, list[int]]]:
         """What to translate for each text, itself or pieces of `room` tokens, and the source ids of each piece."""
-        encoded = dict(zip(texts, self.tokenizer.encode_src_batch(list(texts)), strict=True))
-        pieces = {text: [text] for text in texts}
-        for text in [text for text, ids in encoded.items() if len(ids) > self.max_src_len]:
-            del encoded[text]
-            pieces[text] = split_text(text, lambda piece: len(self.tokenizer.encode_src(piece)) <= room)
-            encoded.update(zip(pieces[text], self.tokenizer.encode_src_batch(pieces[text]), strict=True))
+        encoded = dict(zip(wanted, self.tokenizer.encode_src_batch([one.text for one in wanted]), strict=True))
+        pieces = {one: [one] for one in wanted}
+        for one in [one for one, ids in encoded.items() if len(ids) > self.max_src_len]:
+            del encoded[one]
+            texts = split_text(one.text, lambda piece: len(self.tokenizer.encode_src(piece)) <= room)
+            pieces[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
+            encoded.update(zip(pieces[one], self.tokenizer.encode_src_batch(texts), strict=True))
         return pieces, encoded
 
-    def _search(self, sources: list[list[int]], decode: DecodeConfig) -> list[list[Hypothesis]]:
-        """Hypotheses for one batch of source ids."""
+    def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
+        """Hypotheses for one batch of source ids, which begin with prefixes."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
@@ -376,8 +490,7 @@ class Translator:
         src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=special.pad_id)
         lengths = torch.tensor([len(ids) for ids in sources])
         src_mask = torch.arange(src_ids.size(1)) < lengths[:, None]  # [B, S]
-        with _eval_mode(self.model):
-            return search.search(self.model, src_ids.to(self.device), src_mask.to(self.device))
+        return search.search(self._step_model, src_ids.to(self.device), src_mask.to(self.device), prefixes)
 
     def _join(self, pieces: list[str], found: list[list[Hypothesis]], decode: DecodeConfig) -> Translation:
         """One translation from the hypotheses of a text's pieces."""
@@ -385,13 +498,35 @@ class Translator:
         for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
             token_ids = tuple(token for hypothesis in chosen for token in hypothesis.token_ids)
             log_prob = sum(hypothesis.log_prob for hypothesis in chosen)
+            token_log_probs = tuple(chain.from_iterable(hypothesis.token_log_probs or () for hypothesis in chosen))
             texts = [clean_text(self.tokenizer.decode(hypothesis.token_ids)) for hypothesis in chosen]
             score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
             whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
-            hypotheses.append(TranslatedHypothesis(whole, score, log_prob, token_ids, parts))
+            hypotheses.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
         if decode.mbr != "none":
             hypotheses = _by_expected_utility(hypotheses, decode)
         return Translation(hypotheses[0].text, hypotheses[0].score, tuple(hypotheses))
+
+    def _protected(
+        self,
+        texts: Sequence[str],
+        terminology: Terminology,
+        spans: bool,
+        decode: DecodeConfig,
+        progress: Callable[[int], object] | None,
+    ) -> list[Translation]:
+        """`_translate` with stand-ins for what must stay, which is put back by the alignment."""
+
+        def translate(clean: list[str], attempt: int) -> list[Translation]:
+            return self._translate(list(map(Request, clean)), decode, None if attempt else progress)
+
+        results = translate_masked(texts, terminology, spans=spans, translate=translate)
+        places = [place for place, (masked, _) in enumerate(results) if masked.head or masked.slots]
+        aligned = self._aligned([results[p][0].text for p in places], [results[p][1] for p in places])
+        found = [translation for _, translation in results]
+        for place, translation in zip(places, aligned, strict=True):
+            found[place] = _filled(results[place][0], translation, decode.num_hypotheses)
+        return found
 
     def _aligned(self, texts: list[str], translations: list[Translation]) -> list[Translation]:
         """The same with the alignments of all hypotheses."""
@@ -405,6 +540,16 @@ class Translator:
             one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
             for text, one in zip(texts, translations, strict=True)
         ]
+
+
+def _filled(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:
+    """An aligned translation of a masked text with its slots filled."""
+    filled = tuple(
+        one._replace(text=fill(masked, one.text, one.alignment or ()), alignment=None) for one in found.hypotheses
+    )
+    if not filled:  # there was nothing to translate
+        filled = (TranslatedHypothesis(masked.whole, 0.0, 0.0, ()),) * num_hypotheses
+    return found._replace(text=filled[0].text, hypotheses=filled)
 
 
 def _check_member(first: Translator, member: Translator, number: int) -> None:
@@ -434,24 +579,28 @@ def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeC
     return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
 
 
-def _batches(ids: dict[str, list[int]], decode: DecodeConfig) -> Iterator[list[str]]:
+def _batches(ids: dict[Request, Ids], decode: DecodeConfig, workers: int) -> list[list[Request]]:
     """Pieces longest first, so that the first batch shows whether memory suffices, within `batch_tokens`."""
     order = sorted(ids, key=lambda piece: -len(ids[piece]))
-    start = 0
+    share = math.ceil(len(order) / workers)  # so that all have something to do
+    batches, start = [], 0
     while start < len(order):
-        rows = max(1, decode.batch_tokens // (decode.width * len(ids[order[start]])))
-        yield order[start : start + rows]
+        rows = max(1, min(share, decode.batch_tokens // (decode.width * len(ids[order[start]]))))
+        batches.append(order[start : start + rows])
         start += rows
+    return batches
 
 
 @contextmanager
 def _eval_mode(model: Transformer) -> Iterator[None]:
     training = model.training
-    model.eval()
+    if training:  # to walk through all its parts takes as long as a step
+        model.eval()
     try:
         yield
     finally:
-        model.train(training)
+        if training:
+            model.train()
 
 
 def _find_device(name: str) -> torch.device:

@@ -22,8 +22,8 @@ def door(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: the first word must say what to measure (train, growth), and there is none; see"),
-        (["rounds=1"], "error: the first word must say what to measure (train, growth), not rounds=1; see"),
+        ([], "error: the first word must say what to measure (train, growth, decode), and there is none; see"),
+        (["rounds=1"], "error: the first word must say what to measure (train, growth, decode), not rounds=1; see"),
     ],
 )
 def test_the_first_word_says_what_to_measure(arguments: list[str], message: str) -> None:
@@ -42,6 +42,14 @@ def test_help_teaches_by_examples_and_loads_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
     assert "python -m translate.benchmark train peers=true output=DIR" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+@pytest.mark.slow
+def test_decode_takes_a_model_and_says_so_when_it_is_not_there() -> None:
+    done = door("decode", "model=no/where")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: no model in no/where: there is no such directory")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

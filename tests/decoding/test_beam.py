@@ -12,6 +12,7 @@ from torch import Tensor
 from translate.config import ModelConfig
 from translate.decoding.beam import BeamSearch, top_k
 from translate.decoding.hypothesis import Hypothesis, normalized_score
+from translate.decoding.loops import loop_repeats
 from translate.model.transformer import Transformer, build_model
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
@@ -88,6 +89,7 @@ def make_search(**changes: float) -> BeamSearch:
         "num_hypotheses": 1,
         "min_output_len": 1,
         "max_output_len": 6,
+        "min_output_ratio": 0.0,
         "max_output_ratio": 0.0,
         **changes,
     }
@@ -103,10 +105,14 @@ def run(script: Script, *first_ids: int, **changes: float) -> list[list[Hypothes
     return make_search(**changes).search(ScriptedModel(script), *sources(*first_ids))
 
 
+def script_log_probs(script: Script, source: int, token_ids: tuple[int, ...]) -> list[float]:
+    """Log-probabilities of an output's tokens."""
+    return [float(script(source, token_ids[:t]).log_softmax(-1)[token]) for t, token in enumerate(token_ids)]
+
+
 def script_log_prob(script: Script, source: int, token_ids: tuple[int, ...]) -> float:
-    """Log-probability of an output, token by token."""
-    steps = (script(source, token_ids[:t]).log_softmax(-1)[token] for t, token in enumerate(token_ids))
-    return float(sum(steps))
+    """Log-probability of an output."""
+    return sum(script_log_probs(script, source, token_ids))
 
 
 def all_outputs(min_len: int, max_len: int) -> list[tuple[int, ...]]:
@@ -159,9 +165,10 @@ def test_every_log_prob_and_score_is_that_of_the_tokens() -> None:
     for source, hypotheses in zip((5, 6, 7), run(random_script, 5, 6, 7, num_hypotheses=4), strict=True):
         assert len({hypothesis.token_ids for hypothesis in hypotheses}) == 4
         assert [h.score for h in hypotheses] == sorted((h.score for h in hypotheses), reverse=True)
-        for token_ids, log_prob, score in hypotheses:
+        for token_ids, log_prob, score, token_log_probs in hypotheses:
             assert log_prob == pytest.approx(script_log_prob(random_script, source, token_ids), abs=1e-5)
             assert score == normalized_score(log_prob, len(token_ids), 1.0)
+            assert token_log_probs == pytest.approx(script_log_probs(random_script, source, token_ids), abs=1e-5)
 
 
 def test_sentences_that_are_done_leave_the_batch() -> None:
@@ -222,6 +229,46 @@ def test_the_relative_limit_is_that_of_each_sentence() -> None:
     cut = make_search(beam_size=2, max_output_len=14, max_output_ratio=1.5)
     found = cut.search(ScriptedModel(endless), src_ids, src_ids != PAD)
     assert [len(hypotheses[0].token_ids) for hypotheses in found] == [13, 14]
+
+
+def test_the_least_length_is_that_of_each_sentence() -> None:
+    src_ids = torch.tensor([[11, EOS, PAD, PAD], [12, 12, 12, EOS]])
+    for beam_size in (1, 3):
+        search = make_search(beam_size=beam_size, max_output_len=9, min_output_ratio=1.5)
+        found = search.search(ScriptedModel(ends_at_once), src_ids, src_ids != PAD)
+        assert [len(hypotheses[0].token_ids) for hypotheses in found] == [3, 6]
+
+
+def test_a_prefix_is_continued_as_brute_force_would_and_changes_no_other_sentence() -> None:
+    outputs, prefixes = all_outputs(1, 4), [(5, 7), (), (4,)]
+    search = make_search(beam_size=5 * 4**3, num_hypotheses=len(outputs), max_output_len=4)
+    found = search.search(ScriptedModel(random_script), *sources(11, 12, 13), prefixes)
+    for source, prefix, hypotheses in zip((11, 12, 13), prefixes, found, strict=True):
+        scores = {one: script_log_prob(random_script, source, one) / len(one) for one in outputs}
+        wanted = [one for one in sorted(outputs, key=lambda one: -scores[one]) if one[: len(prefix)] == prefix]
+        ended = [hypothesis for hypothesis in hypotheses if hypothesis.token_ids[-1] == EOS]
+        assert [hypothesis.token_ids for hypothesis in ended] == wanted
+        for hypothesis in hypotheses:
+            log_probs = script_log_probs(random_script, source, hypothesis.token_ids)
+            assert hypothesis.token_log_probs == pytest.approx(log_probs, abs=1e-5)
+    assert_same(found[1], run(random_script, 12, beam_size=5 * 4**3, num_hypotheses=len(outputs), max_output_len=4)[0])
+
+
+def runs_in_circles(source: int, prefix: tuple[int, ...]) -> Tensor:
+    """a b a b a b …; c, which comes third, would break out of it."""
+    logits = probabilities(eos=1e-12, a=0.98 if len(prefix) % 2 == 0 else 0.01, b=0.98 if len(prefix) % 2 else 0.01)
+    logits[6] = -4.7
+    return logits
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_guards_hold_back_loops_and_make_outputs_end(beam_size: int) -> None:
+    def output(**guards: bool) -> tuple[int, ...]:
+        return run(runs_in_circles, 9, beam_size=beam_size, max_output_len=40, **guards)[0][0].token_ids
+
+    assert loop_repeats(output()) == 20
+    assert loop_repeats(output(repetition_guard=True)) == 2
+    assert output(length_guard=True) == (4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4, EOS)  # at 2 * 2 + 10
 
 
 def test_at_the_limit_unfinished_hypotheses_only_fill_up() -> None:
@@ -314,12 +361,13 @@ def test_log_probs_of_a_transformer_equal_teacher_forcing(transformer: Transform
     assert len({len(hypothesis.token_ids) for hypotheses in found for hypothesis in hypotheses}) > 1
     for row, hypotheses in enumerate(found):
         assert len(hypotheses) == beam_size
-        for token_ids, log_prob, _ in hypotheses:
+        for token_ids, log_prob, _, found_log_probs in hypotheses:
             tgt_in_ids = torch.tensor([[BOS, *token_ids[:-1]]])
             mask = torch.ones_like(tgt_in_ids, dtype=torch.bool)
             logits = transformer(src_ids[row : row + 1], tgt_in_ids, src_mask[row : row + 1], mask)
             token_log_probs = logits[0].log_softmax(-1).gather(1, torch.tensor(token_ids)[:, None])
             assert log_prob == pytest.approx(token_log_probs.sum().item(), abs=1e-4)
+            assert found_log_probs == pytest.approx(token_log_probs.flatten().tolist(), abs=2e-5)
 
 
 def test_batch_equals_one_by_one_and_follows_a_permutation(transformer: Transformer) -> None:

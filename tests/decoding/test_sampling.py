@@ -13,6 +13,7 @@ from torch import Tensor
 from translate.config import DecodeConfig
 from translate.decoding.draw import drawing_log_probs, generator_of
 from translate.decoding.hypothesis import Hypothesis
+from translate.decoding.loops import loop_repeats
 from translate.decoding.sampling import Sampling
 from translate.resources import conf_dir
 from translate.translator import Translator
@@ -63,6 +64,7 @@ def make_sampling(**changes: float) -> Sampling:
         "num_hypotheses": 50,
         "min_output_len": 1,
         "max_output_len": 6,
+        "min_output_ratio": 0.0,
         "max_output_ratio": 0.0,
         **changes,
     }
@@ -105,6 +107,7 @@ def test_log_probs_are_the_models_whatever_is_drawn_from() -> None:
     for changes in ({}, {"temperature": 3.0, "top_k": 3}, {"top_p": 0.4, "min_output_len": 3}):
         for sample in draw(chain, 9, length_penalty=0.5, **changes)[0]:
             assert sample.log_prob == pytest.approx(chain.log_prob(sample.token_ids), abs=1e-5)
+            assert sample.log_prob == pytest.approx(sum(sample.token_log_probs or ()))
             assert sample.score == sample.log_prob / len(sample.token_ids) ** 0.5
 
 
@@ -133,6 +136,21 @@ def test_a_seed_and_a_source_decide() -> None:
     assert found[0] != found[1]
     assert draw(chain, 9, num_hypotheses=20, seed=0)[0] != found[0]
     assert torch.rand(1, generator=generator_of(3, [5])) != torch.rand(1, generator=generator_of(3, [6]))
+
+
+def test_prefixes_least_lengths_and_guards_shape_what_is_drawn() -> None:
+    chain, ids = make_chain(), torch.tensor([[9, EOS, EOS], [9, EOS, PAD]])
+    search = make_sampling(min_output_ratio=1.0, max_output_len=8)
+    found = search.search(chain, ids, ids != PAD, [(5, 6), ()])
+    assert {sample.token_ids[:2] for sample in found[0]} == {(5, 6)}
+    assert [min(len(sample.token_ids) for sample in samples) for samples in found] == [3, 2]
+    for sample in (*found[0], *found[1]):
+        assert sample.log_prob == pytest.approx(chain.log_prob(sample.token_ids), abs=1e-5)
+    chain.logits[:, 5] += 3
+    assert max(loop_repeats(sample.token_ids) for sample in draw(chain, 9)[0]) > 3
+    assert max(loop_repeats(sample.token_ids) for sample in draw(chain, 9, repetition_guard=True)[0]) == 2
+    guarded = draw(chain, 9, length_guard=True)[0]
+    assert all(sample.token_ids[-1] == EOS and len(sample.token_ids) <= 6 for sample in guarded)
 
 
 def test_drawing_from_one_token_is_greedy() -> None:
@@ -180,7 +198,7 @@ def test_reported_log_probs_equal_scoring(translator: Translator) -> None:
     pairs = [(src, h) for src, one in zip(TEXTS, found, strict=True) for h in one.hypotheses]
     scores = translator.score([(src, h.token_ids) for src, h in pairs])
     for (_, hypothesis), score in zip(pairs, scores, strict=True):
-        assert score.log_prob == pytest.approx(hypothesis.log_prob, abs=2e-5 * len(score.tokens))
+        assert hypothesis.token_log_probs == pytest.approx([token.log_prob for token in score.tokens], abs=2e-5)
 
 
 @pytest.mark.parametrize(

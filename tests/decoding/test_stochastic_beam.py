@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from translate.decoding.draw import drawing_log_probs
 from translate.decoding.hypothesis import Hypothesis
+from translate.decoding.loops import loop_repeats
 from translate.decoding.stochastic_beam import StochasticBeam
 from translate.translator import Translator
 
@@ -67,7 +69,7 @@ class Trigrams:
         return total
 
 
-def draw(*src_ids: int, **changes: float) -> list[list[Hypothesis]]:
+def draw(*src_ids: int, prefixes: Sequence[tuple[int, ...]] = (), **changes: float) -> list[list[Hypothesis]]:
     settings = {
         "temperature": 1.0,
         "top_k": 0,
@@ -77,12 +79,13 @@ def draw(*src_ids: int, **changes: float) -> list[list[Hypothesis]]:
         "num_hypotheses": 4,
         "min_output_len": 1,
         "max_output_len": 3,
+        "min_output_ratio": 0.0,
         "max_output_ratio": 0.0,
         **changes,
     }
     search = StochasticBeam(bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS), **settings)  # type: ignore[arg-type]
     ids = torch.tensor([[source, EOS] for source in src_ids])
-    return search.search(Trigrams(), ids, torch.ones_like(ids, dtype=torch.bool))
+    return search.search(Trigrams(), ids, torch.ones_like(ids, dtype=torch.bool), prefixes)
 
 
 def all_outputs(max_len: int) -> list[tuple[int, ...]]:
@@ -128,6 +131,21 @@ def test_lengths_stay_within_their_limits() -> None:
     assert all(EOS not in output.token_ids[:-1] for output in found)
 
 
+def test_what_follows_a_prefix_is_all_there_is_and_changes_no_other_sentence() -> None:
+    outputs = [output for output in all_outputs(3) if output[0] == 5]
+    found = draw(5, 6, prefixes=[(5,), ()], num_hypotheses=len(outputs) + 2)
+    assert sorted(output.token_ids for output in found[0]) == sorted(outputs)
+    assert [found[1]] == draw(6, num_hypotheses=len(outputs) + 2)
+
+
+def test_guards_hold_back_loops_and_make_outputs_end() -> None:
+    (free,), (held,) = (draw(5, max_output_len=9, num_hypotheses=40, repetition_guard=on) for on in (False, True))
+    assert max(loop_repeats(output.token_ids) for output in free) > 2
+    assert max(loop_repeats(output.token_ids) for output in held) == 2
+    (ended,) = draw(5, max_output_len=4, num_hypotheses=40, length_guard=True)
+    assert sorted(output.token_ids for output in ended) == sorted(out for out in all_outputs(4) if out[-1] == EOS)
+
+
 def test_a_source_gets_its_own_whatever_the_batch() -> None:
     found = draw(5, 6, 5, max_output_len=6)
     assert found[0] == found[2] != found[1]
@@ -146,6 +164,6 @@ def test_a_trained_model_gives_different_outputs_that_score_as_reported() -> Non
             translator.score([(src, hypothesis.token_ids) for hypothesis in one.hypotheses]),
             strict=True,
         ):
-            assert score.log_prob == pytest.approx(hypothesis.log_prob, abs=2e-5 * len(score.tokens))
+            assert hypothesis.token_log_probs == pytest.approx([token.log_prob for token in score.tokens], abs=2e-5)
         (alone,) = translator.translate([src], **settings)  # type: ignore[arg-type]
         assert [h.token_ids for h in alone.hypotheses] == [h.token_ids for h in one.hypotheses]

@@ -26,6 +26,10 @@ class FakeTranslator:
     config = SimpleNamespace(src_lang="en", tgt_lang="fr")
     device = torch.device("cpu")
     precision = "32"
+    threads = 3
+
+    def describe(self):
+        return "a fake"
 
     def __init__(self, last: str = "faux"):
         self.table = {pair.src: " ".join([*pair.tgt.split()[:-1], last]) if pair.src else "" for pair in PAIRS}
@@ -98,7 +102,8 @@ def test_the_search_settings_reach_the_translator_and_the_report(evaluated):
     assert report.settings["train"]["model"] == {"d_model": 16}
     speed = report.test_sets[0].speed
     assert speed is not None
-    assert (speed.beam_size, speed.device, speed.precision) == (3, "cpu", "32")
+    assert (speed.beam_size, speed.device, speed.precision, speed.threads) == (3, "cpu", "32", 3)
+    assert report.settings["evaluate"]["translator"] == "a fake"
     words = sum(len(line.split()) for line in translator.table.values())
     tokens = words + len(PAIRS) - 1  # an EOS each, but for the empty source
     assert speed.target_tokens_per_s / speed.sentences_per_s == pytest.approx(tokens / len(PAIRS), rel=0.01)
@@ -186,7 +191,7 @@ def test_attention_labels_show_dollars_and_markup_as_they_are():
     from translate.evaluation.pictures import attention_picture
     from translate.evaluation.run import attention_maps
 
-    picture = attention_picture(attention_maps(translator, [EVIL], [EVIL])[0], 0)
+    picture = attention_picture(attention_maps(translator, [EVIL], [EVIL])[0][0], 0)
     seen = "".join(Page(picture).text)
     assert "_`$x_1$`" in seen
     assert "_<script>alert('&')</script>" in seen

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from translate.benchmarking import flops, growth_memory
-from translate.comparison.report import markdown_table
+from translate.evaluation.tables import markdown_table
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 import ctypes
 import gc
-import re
-import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from time import perf_counter
 
 import torch
+
+from translate.benchmarking.resident import high_water, restart_high_water, status_bytes
 
 _AUTOCAST = {"32": torch.float32, "bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
 
@@ -62,25 +61,25 @@ class PeakMemory:
             torch.cuda.reset_peak_memory_stats(device)
         else:
             _give_back_free_memory()
-            self._before = _restart_high_water()
+            self._before = restart_high_water()
 
     def bytes(self) -> int:
         """The most so far."""
         if self._device.type == "cuda":
             return torch.cuda.max_memory_allocated(self._device)
-        return max(0, _high_water() - self._before)
+        return max(0, high_water() - self._before)
 
 
 def memory_kind(device: torch.device) -> str:
     """What `PeakMemory` counts, in words."""
     if device.type == "cuda":
         return "torch.cuda.max_memory_allocated"
-    return f"growth of the process's resident memory ({'VmHWM' if _status('VmHWM') else 'ru_maxrss'})"
+    return f"growth of the process's resident memory ({'VmHWM' if status_bytes('VmHWM') else 'ru_maxrss'})"
 
 
 def mapped_bytes() -> int:
     """Resident pages of files, the program's and those it reads, which the system may take back; 0 where unknown."""
-    return _status("RssFile") or 0
+    return status_bytes("RssFile") or 0
 
 
 def _wait_for(device: torch.device) -> None:
@@ -92,28 +91,3 @@ def _give_back_free_memory() -> None:
     """Let what was freed leave the process, where the C library can, so that using it anew counts."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _restart_high_water() -> int:
-    """Resident bytes now, from which the high-water mark starts again; where it cannot, the mark itself."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return _high_water()
-    return _status("VmRSS") or _high_water()
-
-
-def _high_water() -> int:
-    """Most resident bytes of the process."""
-    if marked := _status("VmHWM"):
-        return marked
-    import resource  # not on Windows
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _status(name: str) -> int | None:
-    """A size of the process in bytes, where the system has /proc."""
-    path = Path("/proc/self/status")
-    found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text() if path.exists() else "", re.MULTILINE)
-    return int(found[1]) * 1024 if found else None

@@ -166,7 +166,7 @@ def find_peers(config: ModelConfig, sizes: Sizes) -> tuple[dict[str, Peer], dict
     left_out: dict[str, str] = {}
     for name, package, build, unfit, differences in (
         ("nn.Transformer", "torch", TorchTransformer, _unfit(config), _torch_differences(config)),
-        ("MarianMTModel", "transformers", Marian, _unfit_marian(config), _marian_differences(config)),
+        ("MarianMTModel", "transformers", Marian, unfit_marian(config), _marian_differences(config)),
     ):
         reasons = list(unfit) if find_spec(package) else [f"pip install {package}"]
         if reasons:
@@ -194,7 +194,8 @@ def _unfit(config: ModelConfig) -> Iterable[str]:
         yield "has no positions=rotary"
 
 
-def _unfit_marian(config: ModelConfig) -> Iterable[str]:
+def unfit_marian(config: ModelConfig) -> Iterable[str]:
+    """Why Hugging Face's Marian, wherever its norms are, cannot be of these settings; nothing if it can."""
     yield from _unfit(config)
     if config.positions == "learned":
         yield "has no positions=learned"

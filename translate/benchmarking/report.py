@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from translate.benchmarking.flops import FORMULA
 from translate.benchmarking.operators import Operator
 from translate.benchmarking.timing import PARTS
-from translate.comparison.report import markdown_table
+from translate.evaluation.tables import aligned_table
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class TrainBenchmark:
             ["peak memory, MiB", *(f"{system.peak_bytes / 2**20:,.0f}" for system in self.systems)],
             ["parameters, M", *(f"{system.parameters / 1e6:.3f}" for system in self.systems)],
         ]
-        return _aligned(["", *(system.name for system in self.systems)], rows)
+        return aligned_table(["", *(system.name for system in self.systems)], rows)
 
     def _parts(self) -> Iterator[str]:
         steps = self.config["rounds"] * self.config["steps"]
@@ -148,14 +148,14 @@ class TrainBenchmark:
             [name, f"{1000 * seconds / steps:,.2f}", f"{100 * self.shares[name]:.1f} %", PARTS[name]]
             for name, seconds in self.parts.items()
         ]
-        return _aligned(["part of our step", "ms per step", "share", "what it is"], rows)
+        return aligned_table(["part of our step", "ms per step", "share", "what it is"], rows)
 
     def _operators(self) -> Iterator[str]:
         rows = [
             [f"`{op.name}`", f"{op.calls_per_step:,.1f}", f"{op.ms_per_step:,.2f}", f"{100 * op.share:.1f} %"]
             for op in self.operators
         ]
-        return _aligned(["operator", "calls per step", "own ms per step", "share of all"], rows)
+        return aligned_table(["operator", "calls per step", "own ms per step", "share of all"], rows)
 
     def _legend(self) -> Iterator[str]:
         yield (
@@ -186,10 +186,3 @@ class TrainBenchmark:
                 f"dropout, label smoothing, AdamW, clipping, precision; cross-entropy over all logits{differences}"
             )
         yield from (f"- {name} left out: {reason}" for name, reason in self.left_out.items())
-
-
-def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A Markdown table whose columns line up as plain text."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in (header, *rows)]
-    return markdown_table(padded[0], padded[1:])

@@ -1,9 +1,11 @@
 """What a comparison found, as plain data: compare.json holds it, the table and the picture show it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from translate.evaluation.tables import markdown_table
 
 
 @dataclass(frozen=True)
@@ -138,18 +140,6 @@ class Comparison:
             f"- BLEU: {self.sentences:,} validation sentences, cased, mean over seeds; its interval resamples "
             "sentences, the same for all seeds of a row: it knows the luck of the sentences, not that of the seeds"
         )
-
-
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table.
-
-    >>> print("\\n".join(markdown_table(["a", "b"], [["1", "x|y"]])))
-    | a | b |
-    | --- | --- |
-    | 1 | x\\|y |
-    """
-    for row in (header, ["---"] * len(header), *rows):
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
 
 
 def _cells(row: RowResult, speeds: bool) -> list[str]:

@@ -1,1 +1,1 @@
-"""Search over any model that can take one step: greedy and beam. Imports torch and nothing else of ours."""
+"""Searches over any model that can take one step: beams and samples. Imports torch and nothing else of ours."""

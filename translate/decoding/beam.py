@@ -1,7 +1,11 @@
-"""Beam search, batched: each step is a few tensor operations over all sentences; those that are done leave at once."""
+"""Beam search, batched: the model's step is of tensors, over all sentences; what becomes of its candidates is decided
+sentence by sentence. Sentences that are done leave at once.
+"""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -9,9 +13,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from translate.decoding.hypothesis import Hypothesis, normalized_score
-from translate.decoding.limits import output_limits
-from translate.decoding.scoring import check_number
+from translate.decoding.rules import OutputRules
+from translate.decoding.settings import SearchSettings
 from translate.decoding.step_model import StateT, StepModel
+from translate.native import best_tokens
 
 
 class Candidates(NamedTuple):
@@ -22,31 +27,90 @@ class Candidates(NamedTuple):
     token_ids: Tensor  # [B, 2N] with which token
 
 
+class Step(NamedTuple):
+    """One more token of the unfinished hypotheses of all sentences, N each; rows are sentence-major."""
+
+    parents: list[int]  # which row of the step before each continues
+    token_ids: list[int]
+    log_probs: list[float]  # summed over the whole hypothesis; -inf marks an unused row
+
+
+class Finished(NamedTuple):
+    """A hypothesis that has ended, or was cut at the limit."""
+
+    length: int  # tokens, EOS counted
+    parent: int  # which row of the step before its last token it continues
+    token_id: int  # its last
+    log_prob: float
+    score: float
+
+
+@dataclass
+class Searched:
+    """A sentence, and its hypotheses that are finished."""
+
+    place: int
+    rules: OutputRules
+    finished: list[Finished] = field(default_factory=list)
+
+
 @dataclass
 class Live:
-    """The sentences still searched, each with its unfinished hypotheses, best first: one at the start, then N."""
+    """The sentences still searched, and how all came to their hypotheses."""
 
-    sentences: Tensor  # [B] place of each in the input
-    token_ids: Tensor  # [B, N, t] BOS first
-    log_probs: Tensor  # [B, N] descending; -inf marks an unused row
-    finished_scores: Tensor  # [B, N] scores of the best finished hypotheses, descending; -inf where there are fewer
-    limits: Tensor  # [B] most tokens of an output, EOS counted
+    sentences: list[Searched]
+    steps: list[Step] = field(default_factory=list)
+
+    def path(self, length: int, row: int) -> tuple[list[int], list[float]]:
+        """Tokens of the hypothesis in a row after `length` steps, and its summed log-probability after each."""
+        token_ids, log_probs = [], []
+        for step in reversed(self.steps[:length]):
+            token_ids.append(step.token_ids[row])
+            log_probs.append(step.log_probs[row])
+            row = step.parents[row]
+        return token_ids[::-1], log_probs[::-1]
+
+    def outputs(self) -> list[tuple[OutputRules, list[int]]]:
+        """The rules of each row and its tokens so far, BOS not among them."""
+        length, rows = len(self.steps), len(self.steps[-1].parents) if self.steps else len(self.sentences)
+        width = rows // len(self.sentences)
+        return [(self.sentences[row // width].rules, self.path(length, row)[0]) for row in range(rows)]
+
+
+class Table(NamedTuple):
+    """Candidates as lists, those of one sentence after those of another."""
+
+    log_probs: list[float]
+    beams: list[int]
+    token_ids: list[int]
+    width: int  # 2N
+    num_beams: int  # hypotheses of each sentence that they continue: one at the start, then N
 
     @classmethod
-    def start(cls, limits: Tensor, beam_size: int, bos_id: int) -> "Live":
-        """One hypothesis per sentence, BOS alone: N of them would all be the same."""
-        num_sentences, device = len(limits), limits.device
-        return cls(
-            sentences=torch.arange(num_sentences, device=device),
-            token_ids=torch.full((num_sentences, 1, 1), bos_id, device=device),
-            log_probs=torch.zeros(num_sentences, 1, device=device),
-            finished_scores=torch.full((num_sentences, beam_size), -math.inf, device=device),
-            limits=limits,
+    def of(cls, found: Candidates, num_beams: int) -> "Table":
+        """Candidates [B, 2N] in lists."""
+        log_probs, beams, token_ids = (column.flatten().tolist() for column in found)
+        return cls(log_probs, beams, token_ids, found.token_ids.size(1), num_beams)
+
+    def parent(self, place: int) -> int:
+        """Which row a candidate continues."""
+        return place // self.width * self.num_beams + self.beams[place]
+
+    def step(self, places: list[int]) -> Step:
+        """The candidates that live on."""
+        token_ids, log_probs = self.token_ids, self.log_probs
+        return Step(
+            [self.parent(place) for place in places],
+            [token_ids[place] for place in places],
+            [log_probs[place] for place in places],
         )
 
 
+Choose = Callable[[Tensor, Tensor, Live], Candidates]
+
+
 @dataclass(frozen=True, kw_only=True)
-class BeamSearch:
+class BeamSearch(SearchSettings):
     """Beam search over a `StepModel`; with `beam_size` 1 it is greedy search.
 
     In each step every sentence has N = `beam_size` unfinished hypotheses. Of their continuations the best 2N are
@@ -63,15 +127,7 @@ class BeamSearch:
     ones fill its list up, best first, as they are, without EOS. Hypotheses of equal score stand in the order found.
 
     Args:
-        bos_id: First decoder input.
-        eos_id: Ends a hypothesis.
-        forbidden_ids: Never generated (PAD, BOS); they keep their share of the probability.
-        beam_size: N >= 1.
-        length_penalty: Exponent of `normalized_score`, >= 0.
-        num_hypotheses: How many to return per sentence, 1 to N.
-        min_output_len: Tokens before which there is no end, EOS counted, >= 1.
-        max_output_len: Most tokens of a hypothesis, EOS counted, >= `min_output_len`.
-        max_output_ratio: Most tokens of a hypothesis per source token, beyond the first 10; 0 = off.
+        beam_size: N >= `num_hypotheses`.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -79,74 +135,150 @@ class BeamSearch:
     Source: Graves 2012 (arXiv:1211.3711), section 4; length penalty as in `normalized_score`.
     """
 
-    bos_id: int
-    eos_id: int
-    forbidden_ids: tuple[int, ...]
     beam_size: int
-    length_penalty: float
-    num_hypotheses: int
-    min_output_len: int
-    max_output_len: int
-    max_output_ratio: float
 
     def __post_init__(self) -> None:
-        if not 1 <= self.num_hypotheses <= self.beam_size:
+        super().__post_init__()
+        if self.num_hypotheses > self.beam_size:
             raise ValueError(f"num_hypotheses ({self.num_hypotheses}) must lie in 1 to beam_size ({self.beam_size})")
-        if not 1 <= self.min_output_len <= self.max_output_len:
-            raise ValueError(
-                f"min_output_len ({self.min_output_len}) must lie in 1 to max_output_len ({self.max_output_len})"
-            )
-        for name in ("length_penalty", "max_output_ratio"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 0")
-        if self.eos_id in self.forbidden_ids:
-            raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
 
     @torch.inference_mode()
-    def search(self, model: StepModel[StateT], src_ids: Tensor, src_mask: Tensor) -> list[list[Hypothesis]]:
+    def search(
+        self,
+        model: StepModel[StateT],
+        src_ids: Tensor,
+        src_mask: Tensor,
+        prefixes: Sequence[Sequence[int]] = (),
+    ) -> list[list[Hypothesis]]:
         """Search the outputs of a batch of sources.
 
         Args:
             model: In eval mode.
             src_ids: [B, S], padded at the end.
             src_mask: [B, S] bool, True = real token.
+            prefixes: Tokens that the outputs of each source begin with; none at all = nothing.
 
         Returns:
             For each source its `num_hypotheses` best hypotheses, best first; fewer only if fewer are possible.
 
         Raises:
-            ValueError: If the model's logits are not numbers (NaN).
+            ValueError: If the model's logits are not numbers (NaN), or a prefix leaves no room for anything else.
         """
-        hypotheses: list[list[Hypothesis]] = [[] for _ in src_ids]
-        limits = output_limits(src_mask, self.min_output_len, self.max_output_len, self.max_output_ratio)
-        live = Live.start(limits, self.beam_size, self.bos_id)
+        rules = self.rules(src_ids, src_mask, prefixes)
+        last_restricted = max(own.last_restricted for own in rules)
+
+        def choose(logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:
+            length = len(live.steps) + 1
+            if length > last_restricted:
+                return self._best_candidates(logits, log_probs, length)
+            values, places = largest(self.continuations(logits, log_probs, live).flatten(1), 2 * self.beam_size)
+            return Candidates(values, places // logits.size(1), places % logits.size(1))
+
         state = model.start(model.encode(src_ids, src_mask), src_mask)
-        for length in range(1, self.max_output_len + 1):  # the last sentence leaves by then
-            logits = model.step(live.token_ids[:, :, -1].flatten(), state)  # [B * N, V], at first [B, V]
-            candidates = self._best_candidates(logits, live.log_probs, length)
-            ends = candidates.token_ids == self.eos_id  # [B, 2N]
-            self._collect_finished(candidates, ends, live, length, hypotheses)
-            beams = self._advance(candidates, ends, live)  # [B, N] which hypothesis each new one continues
-            at_limit = live.limits == length
-            self._close_unfinished(at_limit, live, hypotheses)
-            kept = _compact(~(self._done(live) | at_limit))  # [B'] sentences that go on
-            if not len(kept):
-                break
-            self._leave(kept, live, state)
-            if length == 1:
+        return self.run(model, state, rules, choose, src_ids.device)
+
+    def run(
+        self,
+        model: StepModel[StateT],
+        state: StateT,
+        rules: Sequence[OutputRules],
+        choose: Choose,
+        device: torch.device,
+    ) -> list[list[Hypothesis]]:
+        """`search` from a state on.
+
+        Args:
+            model: In eval mode.
+            state: Before the first token, a row for each sentence.
+            rules: Of each.
+            choose: Gives the candidates of a step, [B, 2N].
+            device: Of the model.
+        """
+        live = Live([Searched(place, own) for place, own in enumerate(rules)])
+        hypotheses: list[list[Hypothesis]] = [[] for _ in rules]
+        last_ids = torch.full((len(rules),), self.bos_id, device=device)
+        log_probs = torch.zeros(len(rules), 1, device=device)
+        while True:
+            logits = model.step(last_ids, state)  # [B * N, V], at first [B, V]
+            table = Table.of(choose(logits, log_probs, live), log_probs.size(1))
+            chosen, stays, length = [], [], len(live.steps) + 1
+            for row, sentence in enumerate(live.sentences):
+                unfinished = self._take(sentence, row, table, length)
+                done = self._done(sentence, unfinished, table, length)
+                if done:
+                    hypotheses[sentence.place] = self._hypotheses(sentence, unfinished, table, live)
+                chosen.append(unfinished)
+                stays.append(not done)
+            kept = _compact(stays)
+            if not kept:
+                return hypotheses
+            if len(kept) < len(stays):
+                state.keep(torch.tensor(kept, device=device))
+                live.sentences = [live.sentences[row] for row in kept]
+            places = [place for row in kept for place in chosen[row]]
+            live.steps.append(table.step(places))
+            last_ids = torch.tensor(live.steps[-1].token_ids, device=device)
+            log_probs = torch.tensor(live.steps[-1].log_probs, dtype=torch.float32, device=device).view(len(kept), -1)
+            if len(live.steps) == 1:
                 state.repeat(self.beam_size)
             elif self.beam_size > 1:
-                first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.beam_size
-                state.reorder((first_rows + beams[kept]).flatten())
-        return [self._best(found) for found in hypotheses]
+                rows = [row - row % self.beam_size + table.beams[place] for row, place in enumerate(places)]
+                state.reorder(torch.tensor(rows, device=device))
+
+    def _take(self, sentence: Searched, row: int, table: Table, length: int) -> Sequence[int]:
+        """Let the candidates of a sentence that end be finished; the places of the best N others."""
+        start = row * table.width
+        if self.eos_id not in table.token_ids[start : start + table.width]:
+            return range(start, start + self.beam_size)
+        others = []
+        for rank, place in enumerate(range(start, start + table.width)):
+            if table.token_ids[place] != self.eos_id:
+                others.append(place)
+            elif rank < self.beam_size and table.log_probs[place] != -math.inf:
+                sentence.finished.append(self._finished(place, table, length))
+        return others[: self.beam_size]
+
+    def _finished(self, place: int, table: Table, length: int) -> Finished:
+        log_prob = table.log_probs[place]
+        score = normalized_score(log_prob, length, self.length_penalty)
+        return Finished(length, table.parent(place), table.token_ids[place], log_prob, score)
+
+    def _done(self, sentence: Searched, unfinished: Sequence[int], table: Table, length: int) -> bool:
+        """Whether a sentence is done, by the rule in the class's docstring."""
+        finished, limit = sentence.finished, sentence.rules.longest
+        if length >= limit or len(finished) >= self.beam_size:
+            return True
+        if len(finished) < self.num_hypotheses:
+            return table.log_probs[unfinished[0]] == -math.inf
+        scores = sorted((one.score for one in finished), reverse=True)
+        best = max(table.log_probs[place] for place in unfinished)
+        return normalized_score(best, limit, self.length_penalty) <= scores[self.num_hypotheses - 1]
+
+    def _hypotheses(self, sentence: Searched, unfinished: Sequence[int], table: Table, live: Live) -> list[Hypothesis]:
+        """The best of a sentence that is done; at its limit unfinished ones fill its list up."""
+        length, missing = len(live.steps) + 1, max(0, self.num_hypotheses - len(sentence.finished))
+        possible = [place for place in unfinished if table.log_probs[place] != -math.inf]
+        found = sentence.finished + [self._finished(place, table, length) for place in possible[:missing]]
+        return [self._hypothesis(one, live) for one in sorted(found, key=lambda one: -one.score)[: self.num_hypotheses]]
+
+    def _hypothesis(self, one: Finished, live: Live) -> Hypothesis:
+        token_ids, sums = live.path(one.length - 1, one.parent)
+        sums = [0.0, *sums, one.log_prob]
+        return self.hypothesis([*token_ids, one.token_id], [later - sooner for sooner, later in pairwise(sums)])
+
+    def continuations(self, logits: Tensor, log_probs: Tensor, live: Live) -> Tensor:
+        """Log-probabilities of all continuations [B, N, V], summed, as in `_best_candidates`; -inf where banned."""
+        values, likeliest = logits.float(), logits.softmax(dim=1, dtype=torch.float32).amax(1, keepdim=True)
+        values = values - values.amax(1, keepdim=True) + likeliest.log() + log_probs.view(-1, 1)
+        restricted = any(len(live.steps) < one.rules.last_restricted for one in live.sentences)
+        return self.ban_(values, live.outputs() if restricted else []).view(*log_probs.shape, -1)
 
     def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
         """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
         banned = self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)
         width = min(2 * self.beam_size + len(banned), logits.size(1))
-        best, token_ids = top_k(logits, width)  # [B * N, width]: no other token can be among the 2N
-        likeliest = logits.softmax(dim=1, dtype=torch.float32).gather(1, token_ids[:, :1])  # of all, at least 1 / V
-        best = best.float() - best[:, :1] + likeliest.log() + log_probs.view(-1, 1)
+        best, token_ids = most_probable(logits, width)  # [B * N, width]: no other token can be among the 2N
+        best = best + log_probs.view(-1, 1)
         for token_id in banned:
             best.masked_fill_(token_ids == token_id, -math.inf)
         best, places = best.view(len(log_probs), -1).topk(min(2 * self.beam_size, width * log_probs.size(1)), dim=1)
@@ -157,61 +289,15 @@ class BeamSearch:
             places, token_ids = F.pad(places, (0, missing)), F.pad(token_ids, (0, missing))
         return Candidates(best, places // width, token_ids)
 
-    def _collect_finished(
-        self, candidates: Candidates, ends: Tensor, live: Live, length: int, hypotheses: list[list[Hypothesis]]
-    ) -> None:
-        """Let the candidates among the best N that end leave as hypotheses of `length` tokens."""
-        log_probs = candidates.log_probs[:, : self.beam_size]
-        finished = ends[:, : self.beam_size] & (log_probs != -math.inf)
-        sentences, ranks = finished.nonzero(as_tuple=True)  # best first within a sentence
-        if not len(sentences):
-            return
-        scores = normalized_score(log_probs, length, self.length_penalty)
-        seen = torch.cat((live.finished_scores, scores.masked_fill(~finished, -math.inf)), dim=1)
-        live.finished_scores = seen.topk(self.beam_size, dim=1).values
-        token_ids = live.token_ids[sentences, candidates.beams[sentences, ranks], 1:].tolist()
-        found = zip(live.sentences[sentences].tolist(), token_ids, log_probs[finished].tolist(), strict=True)
-        for sentence, ids, log_prob in found:
-            hypotheses[sentence].append(self._hypothesis([*ids, self.eos_id], log_prob))
 
-    def _advance(self, candidates: Candidates, ends: Tensor, live: Live) -> Tensor:
-        """Replace the unfinished hypotheses by the best N candidates that do not end; return their beams [B, N]."""
-        order = ends.to(torch.uint8).argsort(dim=1, stable=True)[:, : self.beam_size]  # those that end go last
-        live.log_probs = candidates.log_probs.gather(1, order).masked_fill(ends.gather(1, order), -math.inf)
-        beams = candidates.beams.gather(1, order)
-        past = live.token_ids.gather(1, beams[:, :, None].expand(-1, -1, live.token_ids.size(2)))
-        live.token_ids = torch.cat((past, candidates.token_ids.gather(1, order)[:, :, None]), dim=2)
-        return beams
-
-    def _done(self, live: Live) -> Tensor:
-        """Which sentences are done [B], by the rule in the class's docstring."""
-        bound = normalized_score(live.log_probs[:, 0], live.limits, self.length_penalty)
-        decided = bound <= live.finished_scores[:, self.num_hypotheses - 1]
-        return decided | (live.finished_scores[:, -1] != -math.inf)
-
-    def _leave(self, kept: Tensor, live: Live, state: StateT) -> None:
-        """Drop the sentences that are done, so that the next step costs what the others need."""
-        if len(kept) < len(live.sentences):
-            state.keep(kept)
-            live.sentences, live.token_ids = live.sentences[kept], live.token_ids[kept]
-            live.log_probs, live.finished_scores = live.log_probs[kept], live.finished_scores[kept]
-            live.limits = live.limits[kept]
-
-    def _close_unfinished(self, at_limit: Tensor, live: Live, hypotheses: list[list[Hypothesis]]) -> None:
-        """Fill up the lists of sentences at their limit [B] that are too short with unfinished hypotheses."""
-        token_ids = live.token_ids[at_limit, :, 1:].tolist()
-        rows = zip(live.sentences[at_limit].tolist(), token_ids, live.log_probs[at_limit].tolist(), strict=True)
-        for sentence, all_ids, log_probs in rows:
-            for ids, log_prob in zip(all_ids, log_probs, strict=True):
-                if len(hypotheses[sentence]) < self.num_hypotheses and log_prob != -math.inf:
-                    hypotheses[sentence].append(self._hypothesis(ids, log_prob))
-
-    def _hypothesis(self, token_ids: list[int], log_prob: float) -> Hypothesis:
-        check_number(log_prob)
-        return Hypothesis(tuple(token_ids), log_prob, normalized_score(log_prob, len(token_ids), self.length_penalty))
-
-    def _best(self, found: list[Hypothesis]) -> list[Hypothesis]:
-        return sorted(found, key=lambda hypothesis: -hypothesis.score)[: self.num_hypotheses]
+def most_probable(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The largest log-probabilities of each row of logits [R, V], best first, and their ids: [R, count] both."""
+    found = best_tokens(logits, count)
+    if found is not None:
+        return found
+    best, token_ids = top_k(logits, count)
+    likeliest = logits.softmax(dim=1, dtype=torch.float32).gather(1, token_ids[:, :1])  # of all, at least 1 / V
+    return best.float() - best[:, :1] + likeliest.log(), token_ids
 
 
 def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:
@@ -235,13 +321,18 @@ def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:
     return best, places.gather(1, found)
 
 
-def _compact(stays: Tensor) -> Tensor:
-    """The places where `stays` [B] is true, in an order that leaves as many as possible where they are.
+def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The largest of values [B, K] and their places, [B, count]; -inf where there are fewer, with a tiny vocabulary."""
+    found, places = F.pad(values, (0, max(0, count - values.size(1))), value=-math.inf).topk(count, dim=1)
+    return found, places.clamp(max=values.size(1) - 1)
 
-    >>> _compact(torch.tensor([True, False, True, False, True]))
-    tensor([0, 4, 2])
+
+def _compact(stays: Sequence[bool]) -> list[int]:
+    """The places where `stays` is true, in an order that leaves as many as possible where they are.
+
+    >>> _compact([True, False, True, False, True])
+    [0, 4, 2]
     """
-    count = int(stays.sum())
-    order = torch.arange(count, device=stays.device)
-    order[~stays[:count]] = count + stays[count:].nonzero().squeeze(1)
-    return order
+    count = sum(stays)
+    later = (place for place in range(count, len(stays)) if stays[place])
+    return [place if stays[place] else next(later) for place in range(count)]

@@ -54,18 +54,3 @@ def generator_of(seed: int, src_ids: list[int]) -> torch.Generator:
     """
     digest = hashlib.blake2b(repr((seed, src_ids)).encode(), digest_size=8).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest, "little") - 2**63)
-
-
-def check_drawing(*, temperature: float, top_k: int, top_p: float, seed: int) -> None:
-    """Refuse what nothing can be drawn with.
-
-    Raises:
-        ValueError: If a setting is out of its range.
-    """
-    if temperature <= 0:
-        raise ValueError(f"temperature ({temperature}) must be above 0; for the most probable token use beam_size=1")
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p ({top_p}) must be above 0 and at most 1, which is off")
-    for name, value in (("top_k", top_k), ("seed", seed)):
-        if value < 0:
-            raise ValueError(f"{name} ({value}) must be at least 0")

@@ -17,11 +17,13 @@ class Hypothesis(NamedTuple):
         token_ids: Generated tokens without BOS; EOS stands last, unless the length limit cut the hypothesis short.
         log_prob: Sum of the tokens' log-probabilities, natural log, <= 0.
         score: `normalized_score` of `log_prob` and `len(token_ids)`; higher is better.
+        token_log_probs: Of each token; None where what searched does not give them.
     """
 
     token_ids: tuple[int, ...]
     log_prob: float
     score: float
+    token_log_probs: tuple[float, ...] | None = None
 
 
 def normalized_score(log_prob: Number, length: int | Tensor, length_penalty: float) -> Number:

@@ -47,6 +47,7 @@ class Output:
     baseline: list[str] | None = None
     speed: Speed | None = None
     attention: list[AttentionMap] = field(default_factory=list)
+    no_attention: str | None = None
 
     def __post_init__(self) -> None:
         for what, lines in (("source lines", self.src), ("hypotheses", self.hyp), ("baseline lines", self.baseline)):
@@ -92,6 +93,7 @@ class TestSet:
         sentence_bleu, sentence_chrf: Each sentence by itself, 0 to 100.
         best, worst: Up to `EXAMPLES` sentences each, by sentence chrF2, the best and the worst first.
         detail_protocol: The protocol behind everything here but `scores`.
+        no_attention: Why the model gave no `attention`, if it was asked.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -110,6 +112,7 @@ class TestSet:
     worst: list[Example]
     speed: Speed | None
     attention: list[AttentionMap]
+    no_attention: str | None = None
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,7 @@ def build_test_set(
         worst=worst,
         speed=output.speed,
         attention=output.attention,
+        no_attention=output.no_attention,
     )
 
 

@@ -99,6 +99,8 @@ def _test_set(test_set: TestSet) -> Iterator[str]:
         yield '<h3>Cross-attention</h3><p class="muted small">Mean over heads: how much each output piece (row) looks '
         yield "at each source piece (column).</p>"
         yield from (_attention(attention) for attention in test_set.attention)
+    elif test_set.no_attention:
+        yield f'<h3>Cross-attention</h3><p class="muted small">None: {escape(test_set.no_attention)}.</p>'
 
 
 def _figure(caption: str, svg: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from translate.evaluation.pictures import bucket_label
 from translate.evaluation.report import Example, Report, Speed, TestSet, flatten
 from translate.evaluation.scores import Score
+from translate.evaluation.tables import markdown_table
 
 PROTOCOL_TEXT = {
     "cased": "raw, cased, detokenized text; BLEU tokenizes with 13a",
@@ -67,7 +68,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 def to_markdown(report: Report) -> str:
     """The whole report; pictures are left to report.html, their numbers stand here as tables."""
-    lines = [f"# Evaluation of {_cell(report.system)}", "", _cell(headline(report))]
+    lines = [f"# Evaluation of {_plain(report.system)}", "", _plain(headline(report))]
     lines += ["", "## Scores", *_scores(report)]
     for test_set in report.test_sets:
         lines += ["", f"## {test_set.name}", *_test_set(test_set)]
@@ -131,15 +132,14 @@ def _curves(report: Report) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (header, ["---"] * len(header), *rows):
-        yield "| " + " | ".join(_cell(cell) for cell in row) + " |"
+    return markdown_table(header, [list(map(_plain, row)) for row in rows])
 
 
-def _cell(text: str) -> str:
-    r"""Text inside a table: no cell border, no line end, no emphasis and no HTML of its own.
+def _plain(text: str) -> str:
+    r"""Text as Markdown that shows it: no line end, no emphasis and no HTML of its own.
 
-    >>> print(_cell("a | b\n<i>"))
-    a \| b &lt;i>
+    >>> print(_plain("a * b\n<i>"))
+    a \* b &lt;i>
     """
-    text = re.sub(r"([\\|*`])", r"\\\1", " ".join(text.split()))
+    text = re.sub(r"([\\*`])", r"\\\1", " ".join(text.split()))
     return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,7 @@ def evaluate_test_sets(
     outputs = []
     for name, pairs in test_sets.items():
         hyp, speed = translate_timed(translator, [pair.src for pair in pairs], decode)
+        attention, no_attention = attention_maps(translator, [pair.src for pair in pairs], hyp)
         outputs.append(
             Output(
                 name=name,
@@ -80,7 +82,8 @@ def evaluate_test_sets(
                 hyp=hyp,
                 baseline=None if baseline is None else list(baseline.hypotheses[name]),
                 speed=speed,
-                attention=attention_maps(translator, [pair.src for pair in pairs], hyp),
+                attention=attention,
+                no_attention=no_attention,
             )
         )
     return report_outputs(
@@ -93,7 +96,7 @@ def evaluate_test_sets(
         bootstrap=bootstrap,
         seed=seed,
         run_dir=run_dir,
-        settings={"decode": asdict(decode)},
+        settings={"decode": asdict(decode), "translator": translator.describe()},
         output=output,
     )
 
@@ -143,8 +146,6 @@ def _write(path: Path, text: str) -> None:
 
 def translate_timed(translator: "Translator", src: Sequence[str], decode: DecodeConfig) -> tuple[list[str], Speed]:
     """Translations of `src` in order, and how long they took from strings to strings."""
-    import torch
-
     start = perf_counter()
     with tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty()) as bar:
         translations = translator.translate(list(src), **asdict(decode), progress=bar.update)
@@ -155,15 +156,17 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
         sentences_per_s=round(len(src) / seconds, 2),
         target_tokens_per_s=round(tokens / seconds, 1),
         device=str(translator.device),
-        threads=torch.get_num_threads(),
+        threads=translator.threads,
         precision=translator.precision,
         beam_size=decode.beam_size,
     )
     return [translation.text for translation in translations], speed
 
 
-def attention_maps(translator: "Translator", src: Sequence[str], hyp: Sequence[str]) -> list[AttentionMap]:
-    """Cross-attention from the output back to the source, for a few sentences of usual length."""
+def attention_maps(
+    translator: "Translator", src: Sequence[str], hyp: Sequence[str]
+) -> tuple[list[AttentionMap], str | None]:
+    """Cross-attention from the output back to the source, for a few sentences of usual length, or why there is none."""
     words = [len(line.split()) for line in src]
     usable = [row for row in range(len(src)) if 0 < words[row] <= 25 and 0 < len(hyp[row].split()) <= 25]
     chosen: list[int] = []
@@ -172,11 +175,14 @@ def attention_maps(translator: "Translator", src: Sequence[str], hyp: Sequence[s
             chosen.append(min(rest, key=lambda row: (abs(words[row] - length), row)))
     maps = []
     for row in chosen:
-        attention = translator.cross_attention(src[row], hyp[row])
+        try:
+            attention = translator.cross_attention(src[row], hyp[row])
+        except ValueError as error:  # an exported model gives none
+            return [], str(error)
         weights = attention.weights.float().mean(dim=1).tolist()  # [layers, H, T, S] -> [layers][T][S]
         rounded = [[[round(weight, 4) for weight in line] for line in layer] for layer in weights]
         maps.append(AttentionMap(list(attention.src_pieces), list(attention.tgt_pieces), rounded))
-    return maps
+    return maps, None
 
 
 def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
@@ -208,7 +214,7 @@ def versions() -> dict[str, str]:
     from translate import __version__
 
     found = {"translate": __version__, "python": platform.python_version()}
-    found |= {package: version(package) for package in _PACKAGES}
+    found |= {package: version(package) for package in _PACKAGES if find_spec(package)}
     return found | {
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": f"{_cpu_name()}, {os.cpu_count()} cores",

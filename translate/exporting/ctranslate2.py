@@ -83,7 +83,10 @@ class ModelConverter(Converter):  # type: ignore[misc]
         return spec
 
     def _decoder(self) -> TransformerDecoderSpec:
-        spec = TransformerDecoderSpec(len(self.model.decoder_layers), self.network.num_heads, **self._common())
+        heads = self.network.num_heads
+        spec = TransformerDecoderSpec(
+            len(self.model.decoder_layers), heads, alignment_layer=-1, alignment_heads=heads, **self._common()
+        )
         self._set_input(spec, spec.embeddings, self.model.tgt_embedding)
         for layer_spec, module in zip(spec.layer, self.model.decoder_layers, strict=True):
             layer = cast("DecoderLayer", module)
@@ -243,4 +246,4 @@ def _set_feed_forward(spec: Any, module: FeedForward, norm: nn.Module) -> None:
 
 
 def _stored(tensor: Tensor) -> Tensor:
-    return tensor.detach().float().cpu().contiguous()
+    return tensor.detach().float().cpu().clone(memory_format=torch.contiguous_format)  # quantizing writes into it

@@ -1,6 +1,7 @@
 """What lies in an exported directory beside the runtime's own files; imports neither torch nor lightning.
 
-DIR/model.bin, config.json, *_vocabulary.json    CTranslate2's
+DIR/model.bin, config.json, *_vocabulary.json    CTranslate2's, or
+    encoder.onnx, decoder.onnx                   graphs for ONNX
     tokenizer*.model                             SentencePiece
     translate.json                               ExportedConfig
     README.md                                    the model card
@@ -16,7 +17,8 @@ from typing import Any
 from translate.bundle import BundleConfig
 from translate.config import DecodeConfig, ModelConfig
 
-_SETTINGS, _WEIGHTS = "translate.json", "model.bin"
+_SETTINGS = "translate.json"
+_WEIGHTS = {"ctranslate2": "model.bin", "onnx": "decoder.onnx"}  # by the format that has such a file
 
 
 @dataclass
@@ -24,7 +26,7 @@ class ExportedConfig(BundleConfig):
     """What an exported directory says of itself: all that the model directory said, and
 
     Attributes:
-        quantization: Type of the stored weights, as CTranslate2 calls it.
+        quantization: Type of the stored weights, one of `translate.config.QUANTIZATIONS`.
         num_positions: Positions stored, which no source or output may exceed; None where they are computed (rotary).
     """
 
@@ -32,9 +34,11 @@ class ExportedConfig(BundleConfig):
     num_positions: int | None = None
 
 
-def is_exported(path: Path | str) -> bool:
-    """Whether `path` is a directory that `translate.export` wrote."""
-    return all(Path(path, name).is_file() for name in (_SETTINGS, _WEIGHTS))
+def exported_format(path: Path | str) -> str | None:
+    """The format of a directory that `translate.export` wrote; None for any other."""
+    if not Path(path, _SETTINGS).is_file():
+        return None
+    return next((name for name, file in _WEIGHTS.items() if Path(path, file).is_file()), None)
 
 
 def save_settings(directory: Path, config: ExportedConfig) -> None:

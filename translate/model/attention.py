@@ -6,7 +6,9 @@ from torch import Tensor, nn
 
 from translate.model.cache import KVCache, MemoryCache
 from translate.model.dropout import apply_dropout
+from translate.model.int8 import linear_rows
 from translate.model.positions import RotaryPositions
+from translate.native import attend, attends
 
 
 class Attention(nn.Module):
@@ -137,7 +139,7 @@ class Attention(nn.Module):
             q, kv = self._project_self(x, cache)
         if self.kv_up is None:
             k, v = kv.unbind(1)
-            heads = self._attend(q, k, v, attn_mask)
+            heads = self._attend(q, k, v, attn_mask, stepping=cache is not None)
         elif cache is None:
             k, v = self._expand_latent(kv)
             heads = self._attend(q, k, v, attn_mask)
@@ -152,13 +154,11 @@ class Attention(nn.Module):
     def _project_kv(self, memory: Tensor) -> Tensor:
         if self.rotary is not None:
             raise ValueError("cross-attention takes no rotary positions: source and target have no common distance")
-        q_dim = sum(self.q_parts)
-        bias = None if self.qkv.bias is None else self.qkv.bias[q_dim:]
-        return self._split_kv(F.linear(memory, self.qkv.weight[q_dim:], bias))
+        return self._split_kv(linear_rows(self.qkv, memory, slice(sum(self.q_parts), None)))
 
     def _project_query(self, x: Tensor, num_sentences: int) -> Tensor:
         (q_dim,) = self.q_parts
-        q = F.linear(x, self.qkv.weight[:q_dim], None if self.qkv.bias is None else self.qkv.bias[:q_dim])
+        q = linear_rows(self.qkv, x, slice(q_dim))
         return self._split_heads(q.view(num_sentences, -1, q_dim))  # the hypotheses of a sentence are more queries
 
     def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor]:
@@ -211,13 +211,16 @@ class Attention(nn.Module):
         k_up, v_up = self.kv_up.weight.view(2, self.num_heads, self.head_dim, -1)  # each [H, D, L]
         content, rotary = torch.split(q, [self.head_dim, self.rotary_dim], dim=-1)
         q = torch.cat((torch.einsum("bhqd,hdl->bhql", content, k_up), rotary), dim=-1)
-        heads = self._attend(q, kv, kv[..., : self.kv_latent_dim], attn_mask)  # [B, H, Q, L]
+        heads = self._attend(q, kv, kv[..., : self.kv_latent_dim], attn_mask, stepping=True)  # [B, H, Q, L]
         return torch.einsum("bhql,hdl->bhqd", heads, v_up)
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None) -> Tensor:
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, *, stepping: bool = False) -> Tensor:
+        """Heads [B, H, Q, D] by the core that fits; `stepping` through the tokens of an output, there are few of q."""
         dropout = self.dropout if self.training else 0.0
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
+        if mixes is None and self.recorded is None and stepping and attends(q, v):
+            return attend(q, k, v, attn_mask, scale)
         if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q, dropout)):
             return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
         heads, weights = explicit_attention(q, k, v, attn_mask, dropout, scale=scale, mixes=mixes)

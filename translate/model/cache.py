@@ -29,16 +29,28 @@ class KVCache:
             All entries so far, of the same form with B in place of B * N and `entries` in place of T, as a view of the
             buffer.
         """
-        self.length += kv.size(-2)
         if self.hypotheses > 1:  # they become entries of the same sentence
             kv = kv.squeeze(-2).view(-1, self.hypotheses, *kv.shape[1:-2], kv.size(-1)).movedim(1, -2)
-        end = self.entries + kv.size(-2)
-        if self._buffer is None or end > self._buffer.size(-2):
-            self._grow(end, kv)
+        start, buffer = self.reserve(kv, kv.size(-2))
+        buffer[..., start : self.entries, :] = kv
+        return buffer[..., : self.entries, :]
+
+    def reserve(self, like: Tensor, entries: int) -> tuple[int, Tensor]:
+        """Make room for as many more entries, one for each hypothesis if there are several, which the caller writes.
+
+        Args:
+            like: Tells the sizes but for the number of entries, [B, …, any, W].
+            entries: How many.
+
+        Returns:
+            Where they start, and the whole buffer [B, …, C, W].
+        """
+        start, self.entries = self.entries, self.entries + entries
+        self.length += 1 if self.hypotheses > 1 else entries
+        if self._buffer is None or self.entries > self._buffer.size(-2):
+            self._grow(start, like)
         assert self._buffer is not None
-        self._buffer[..., self.entries : end, :] = kv
-        self.entries = end
-        return self._buffer[..., :end, :]
+        return start, self._buffer
 
     def select(self, sentences: Tensor) -> None:
         """Keep the given sentences, in the given order; one may be named more than once if they do not get more."""
@@ -55,11 +67,11 @@ class KVCache:
         """Memory that one more token of one hypothesis takes; 0 while the cache is empty."""
         return 0 if self._buffer is None else _bytes_per_token(self._buffer)
 
-    def _grow(self, entries: int, like: Tensor) -> None:
-        capacity = max(16, entries, 2 * self.entries)
+    def _grow(self, filled: int, like: Tensor) -> None:
+        capacity = max(16, self.entries, 2 * filled)
         buffer = like.new_empty(*like.shape[:-2], capacity, like.size(-1))
         if self._buffer is not None:
-            buffer[..., : self.entries, :] = self._buffer[..., : self.entries, :]
+            buffer[..., :filled, :] = self._buffer[..., :filled, :]
         self._buffer = buffer
 
 

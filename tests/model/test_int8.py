@@ -1,0 +1,138 @@
+"""Models in 8-bit integers: the linear map, the layers in C, and what translations lose by it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from sacrebleu.metrics import BLEU
+from torch import nn
+
+from translate.config import ModelConfig
+from translate.model.int8 import Int8Linear, linear_rows, to_int8
+from translate.model.int8_transformer import Int8Transformer, runs_natively
+from translate.model.transformer import Transformer, build_model
+from translate.native import library
+from translate.resources import everyday_dir
+from translate.translator import Translator
+
+TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
+
+
+def byte_products() -> bool:
+    found = library()
+    return found is not None and bool(found.has_byte_products())
+
+
+needs_byte_products = pytest.mark.skipif(not byte_products(), reason="needs AVX-512 VNNI and a C compiler")
+
+
+def int8_model(**settings: object) -> Transformer:
+    torch.manual_seed(5)
+    sizes = {"d_model": 64, "d_ff": 96, "num_heads": 4, "num_encoder_layers": 2, "num_decoder_layers": 2}
+    model = build_model(ModelConfig(**(sizes | settings)), 203, 203).eval()  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.02 * torch.randn_like(parameter)  # biases and norms of their own
+    to_int8(model)
+    return model
+
+
+@torch.inference_mode()
+def test_int8_linear_is_close_and_takes_rows() -> None:
+    torch.manual_seed(1)
+    linear, x = nn.Linear(64, 24), torch.randn(3, 5, 64)
+    small = Int8Linear(linear)
+    torch.testing.assert_close(small(x), linear(x), atol=0.03, rtol=0)  # steps of 1/127 of the largest, 64 of them
+    torch.testing.assert_close(linear_rows(small, x, slice(8, None)), small(x)[..., 8:], atol=0, rtol=0)
+    torch.testing.assert_close(linear_rows(linear, x, slice(8)), linear(x)[..., :8])
+
+
+@torch.inference_mode()
+def test_a_vector_does_not_depend_on_its_neighbours() -> None:
+    torch.manual_seed(2)
+    small, x = Int8Linear(nn.Linear(64, 24)), torch.randn(9, 64)
+    assert torch.equal(small(x)[3], small(x[3:4])[0])
+
+
+@needs_byte_products
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"norm_first": False, "d_ff": 128},
+        {"norm": "rmsnorm", "activation": "swiglu", "num_kv_heads": 2},
+        {"activation": "gelu", "bias": False, "attention": "mqa", "positions": "learned"},
+        {"tie_output": False, "head_dim": 32},
+    ],
+    ids=str,
+)
+@torch.inference_mode()
+def test_layers_in_c_equal_those_in_torch(settings: dict[str, object]) -> None:
+    model = int8_model(**settings)
+    assert runs_natively(model)
+    native = Int8Transformer(model)
+    src_ids = torch.randint(4, 203, (3, 9))
+    src_mask = torch.arange(9) < torch.tensor([9, 5, 7])[:, None]
+    memory = model.encode(src_ids, src_mask)
+    close = {"atol": 0.1, "rtol": 0.0}  # a float may fall on the other side of a half, which is one step of 127
+    torch.testing.assert_close(native.encode(src_ids, src_mask)[src_mask], memory[src_mask], **close)
+    states = model.start(memory, src_mask), native.start(memory, src_mask)
+    last_ids, off = torch.full((3,), 2), []
+    for length in range(1, 20):  # over a growing cache, following beams, and with a sentence that leaves
+        expected, found = model.step(last_ids, states[0]), native.step(last_ids, states[1])
+        off.append((found - expected).abs().max().item())
+        for state in states:
+            if length == 1:
+                state.repeat(5)
+            elif length == 7:
+                state.keep(torch.tensor([0, 2]))
+        first = 5 * torch.arange(states[0].num_sentences)[:, None]
+        rows = (first + torch.randint(0, 5, (len(first), 5))).flatten()
+        for state in states:
+            state.reorder(rows)
+        last_ids = torch.randint(4, 203, (len(rows),))
+    assert max(off) < 0.1
+    assert sorted(off)[len(off) // 2] < 1e-4  # as a rule none does
+
+
+@pytest.mark.parametrize("settings", [{"attention": "mla", "kv_latent_dim": 16}, {"attention": "talking_heads"}])
+def test_what_the_layers_in_c_do_not_know_stays_in_torch(settings: dict[str, object]) -> None:
+    assert not runs_natively(int8_model(**settings))
+
+
+@pytest.fixture(scope="module")
+def real() -> tuple[list[str], list[str], list[str]]:
+    """200 real sentences, their translations, and those of the model in float32."""
+    sources, references = (
+        (everyday_dir() / f"valid.{lang}").read_text(encoding="utf-8").splitlines()[:200] for lang in ("en", "fr")
+    )
+    outputs = [one.text for one in Translator.load(TINY, device="cpu").translate(sources)]
+    return sources, references, outputs
+
+
+@pytest.mark.parametrize("precision", ["int8", "bf16"])
+def test_a_precision_costs_no_quality(precision: str, real: tuple[list[str], list[str], list[str]]) -> None:
+    sources, references, expected = real
+    outputs = [one.text for one in Translator.load(TINY, device="cpu", precision=precision).translate(sources)]
+    scores = [BLEU().corpus_score(texts, [references]).score for texts in (outputs, expected)]
+    assert scores[1] > 20  # the gate means something
+    assert abs(scores[0] - scores[1]) <= 0.3
+    assert sum(map(len, outputs)) == pytest.approx(sum(map(len, expected)), rel=0.02)  # none runs on, none breaks off
+
+
+def test_int8_does_not_depend_on_the_batch(real: tuple[list[str], list[str], list[str]]) -> None:
+    translator = Translator.load(TINY, device="cpu", precision="int8")
+    assert translator.precision == "int8"
+    longest = max(len(translator.tokenizer.encode_src(text)) for text in real[0][:64])
+    found = [
+        [(one.text, one.score) for one in translator.translate(real[0][:64], batch_tokens=5 * longest * size)]
+        for size in (1, 7, 64)
+    ]
+    for others in found[1:]:
+        assert [text for text, _ in others] == [text for text, _ in found[0]]
+        assert [score for _, score in others] == pytest.approx([score for _, score in found[0]], abs=1e-5)
+
+
+def test_int8_needs_a_cpu() -> None:
+    with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device meta"):
+        Translator.load(TINY, device="meta", precision="int8")

@@ -1,0 +1,58 @@
+"""Linear maps in 8-bit integers, for translating on a CPU: a quarter of the memory, several times the speed."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from translate.native import round_rows, widen_rows
+
+
+class Int8Linear(nn.Module):
+    """`linear`, with weights and inputs rounded to 8-bit integers; sums and everything around them stay float32.
+
+    Each row of the weight has a scale of its own, and so has each vector that comes in, from its largest entry.
+    Integers are summed exactly, so that a vector's result does not depend on what is computed beside it.
+
+    Args:
+        linear: Float32, on the CPU; its weight is rounded to the nearest.
+
+    Source: per-row weights and per-token inputs as in LLM.int8() (Dettmers et al. 2022, arXiv:2208.07339), section 2.1.
+    """
+
+    weight: Tensor  # [out, in] int8
+    scale: Tensor  # [out]
+    bias: Tensor | None  # [out]
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        weight, largest = round_rows(linear.weight.detach())
+        self.register_buffer("weight", weight)
+        self.register_buffer("scale", largest.squeeze(1) / 127**2)
+        self.register_buffer("bias", None if linear.bias is None else linear.bias.detach())
+
+    def forward(self, x: Tensor, rows: slice = slice(None)) -> Tensor:
+        """Map x [..., in] to [..., out], or to the given rows of it."""
+        rounded, largest = round_rows(x.reshape(-1, x.size(-1)))
+        sums = torch._int_mm(rounded, self.weight[rows].t())
+        out = widen_rows(sums, largest, self.scale[rows], None if self.bias is None else self.bias[rows])
+        return out.view(*x.shape[:-1], -1)
+
+
+def linear_rows(linear: nn.Module, x: Tensor, rows: slice) -> Tensor:
+    """The given rows of what `linear`, an `nn.Linear` or an `Int8Linear`, makes of x [..., in]."""
+    if isinstance(linear, Int8Linear):
+        return linear(x, rows)  # type: ignore[no-any-return]
+    assert isinstance(linear, nn.Linear)
+    return F.linear(x, linear.weight[rows], None if linear.bias is None else linear.bias[rows])
+
+
+def to_int8(model: nn.Module) -> None:
+    """Replace the linear maps of a model by `Int8Linear`, but for a latent's up-projection, whose weight is read.
+
+    Embeddings and norms stay float32. The model can then be used, but neither trained nor saved.
+    """
+    for name, child in model.named_children():
+        if not isinstance(child, nn.Linear):
+            to_int8(child)
+        elif name != "kv_up":
+            setattr(model, name, Int8Linear(child))

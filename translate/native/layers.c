@@ -1,0 +1,291 @@
+/* The layers of a Transformer in 8-bit integers, for translating: weights and inputs of the linear maps are rounded,
+   everything else is float32. Needs the processor's dot products of bytes (AVX-512 VNNI). What is computed for a row
+   does not depend on the others. */
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PANEL 64 /* outputs of a linear map that are computed together */
+#define ROWS 6   /* inputs that share a reading of the weights */
+
+typedef struct {
+    const int8_t *weight;       /* [outputs / PANEL][inputs / 4][PANEL][4], outputs filled up with zeros */
+    const float *scale, *bias;  /* [outputs, filled up] */
+    const int32_t *start;       /* [outputs, filled up]: takes back what it adds that inputs are moved by 128 */
+    int64_t inputs, outputs;
+} Linear;
+
+typedef struct {
+    const float *weight, *bias; /* [width]; no weight: no norm; no bias: root mean square instead of layer norm */
+    float epsilon;
+} Norm;
+
+typedef struct {
+    Linear qkv, self_out, cross_q, cross_out, inner, outer;
+    Norm self_norm, cross_norm, ff_norm;
+} Layer;
+
+typedef struct {
+    int64_t layers, width, heads, groups, head_dim, ff_width, norm_first, activation; /* 0 relu, 1 gelu, 2 swiglu */
+    const Layer *layer;
+    Norm last_norm;
+} Stack;
+
+typedef struct {
+    float *self_kv;          /* [sentences, 2, groups, capacity, head_dim] */
+    const float *memory_kv;  /* [sentences, 2, groups, src_len, head_dim], by strides of [sentence, k or v, group, key] */
+    int64_t memory_strides[4];
+} LayerState;
+
+int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
+           const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
+           long queries, long keys, long dim, long value_dim, float scale, float *out);
+
+#ifdef __AVX512VNNI__
+#include <immintrin.h>
+
+int has_byte_products(void) { return 1; }
+
+/* x[r] * 127 / max |x[r]|, rounded and moved by 128 to lie above 0; the maxima are the scales. */
+static void round_inputs(const float *x, long rows, long cols, uint8_t *out, float *scale) {
+    for (long r = 0; r < rows; r++, x += cols, out += cols) {
+        __m512 most = _mm512_set1_ps(1.17549435e-38f);
+        for (long j = 0; j < cols; j += 16) most = _mm512_max_ps(_mm512_abs_ps(_mm512_loadu_ps(x + j)), most);
+        scale[r] = _mm512_reduce_max_ps(most);
+        __m512 factor = _mm512_set1_ps(127 / scale[r]);
+        for (long j = 0; j < cols; j += 16) {
+            __m512i near = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + j), factor));
+            _mm_storeu_si128((__m128i *)(out + j), _mm512_cvtepi32_epi8(_mm512_add_epi32(near, _mm512_set1_epi32(128))));
+        }
+    }
+}
+
+/* PANEL outputs of up to ROWS inputs; `count` is known where this is called, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void panel(const uint8_t *x, long inputs, long count, const int8_t *weight,
+                                                        const float *row_scale, const float *scale, const float *bias,
+                                                        const int32_t *start, float *out, long stride, long valid) {
+    __m512i sums[ROWS][4];
+#pragma GCC unroll 8
+    for (long r = 0; r < count; r++)
+#pragma GCC unroll 8
+        for (long v = 0; v < 4; v++) sums[r][v] = _mm512_loadu_si512(start + 16 * v);
+    for (long i = 0; i < inputs; i += 4, weight += 4 * PANEL) {
+        __m512i w[4];
+#pragma GCC unroll 8
+        for (long v = 0; v < 4; v++) w[v] = _mm512_loadu_si512(weight + 64 * v);
+#pragma GCC unroll 8
+        for (long r = 0; r < count; r++) {
+            int32_t four;
+            memcpy(&four, x + r * inputs + i, 4);
+            __m512i same = _mm512_set1_epi32(four);
+#pragma GCC unroll 8
+            for (long v = 0; v < 4; v++) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], same, w[v]);
+        }
+    }
+    __m512i found_sums[ROWS][4]; /* of their own, or the compiler keeps the others in memory all the while */
+#pragma GCC unroll 8
+    for (long r = 0; r < count; r++)
+#pragma GCC unroll 8
+        for (long v = 0; v < 4; v++) found_sums[r][v] = sums[r][v];
+    for (long r = 0; r < count; r++)
+        for (long v = 0; v < 4; v++) {
+            long left = valid - 16 * v;
+            __mmask16 columns = left >= 16 ? 0xffff : left > 0 ? (__mmask16)((1u << left) - 1) : 0;
+            __m512 found = _mm512_mul_ps(_mm512_cvtepi32_ps(found_sums[r][v]), _mm512_loadu_ps(scale + 16 * v));
+            found = _mm512_fmadd_ps(found, _mm512_set1_ps(row_scale[r]), _mm512_loadu_ps(bias + 16 * v));
+            _mm512_mask_storeu_ps(out + r * stride + 16 * v, columns, found);
+        }
+}
+
+/* out[r] = weight x[r] + bias for inputs that `round_inputs` made. */
+static void apply(const Linear *linear, const uint8_t *x, const float *row_scale, long rows, float *out) {
+    long inputs = linear->inputs, outputs = linear->outputs;
+    for (long o = 0; o < outputs; o += PANEL) {
+        const int8_t *weight = linear->weight + o * inputs;
+        long valid = outputs - o < PANEL ? outputs - o : PANEL;
+#define PANEL_OF(count)                                                                                              \
+    panel(x + r * inputs, inputs, count, weight, row_scale + r, linear->scale + o, linear->bias + o,                \
+          linear->start + o, out + r * outputs + o, outputs, valid)
+        long r = 0;
+        for (; r + ROWS <= rows; r += ROWS) PANEL_OF(ROWS);
+        switch (rows - r) {
+        case 5: PANEL_OF(5); break;
+        case 4: PANEL_OF(4); break;
+        case 3: PANEL_OF(3); break;
+        case 2: PANEL_OF(2); break;
+        case 1: PANEL_OF(1); break;
+        }
+    }
+}
+
+/* What the layers work in; one allocation, which `space` begins. */
+typedef struct {
+    float *space, *heads, *wide, *row_scale;
+    uint8_t *rounded;
+} Scratch;
+
+static long larger_of(long a, long b) { return a > b ? a : b; }
+
+static int reserve(Scratch *scratch, const Stack *stack, long rows) {
+    long q_width = stack->heads * stack->head_dim, qkv_width = q_width + 2 * stack->groups * stack->head_dim;
+    long deepest = larger_of(larger_of(stack->width, q_width), stack->ff_width);
+    long widest = larger_of(qkv_width, stack->ff_width * (stack->activation == 2 ? 2 : 1));
+    scratch->space = malloc(rows * ((2 * deepest + widest + 1) * sizeof(float) + deepest));
+    if (!scratch->space) return 1;
+    scratch->heads = scratch->space + rows * deepest;
+    scratch->wide = scratch->heads + rows * deepest;
+    scratch->row_scale = scratch->wide + rows * widest;
+    scratch->rounded = (uint8_t *)(scratch->row_scale + rows);
+    return 0;
+}
+
+static void linear(const Linear *map, const float *x, long rows, Scratch *scratch, float *out) {
+    round_inputs(x, rows, map->inputs, scratch->rounded, scratch->row_scale);
+    apply(map, scratch->rounded, scratch->row_scale, rows, out);
+}
+
+static void norm(const Norm *with, const float *x, long rows, long width, float *out) {
+    for (long r = 0; r < rows; r++, x += width, out += width) {
+        float sum = 0, squares = 0, mean = 0;
+        if (with->bias) {
+#pragma omp simd reduction(+ : sum)
+            for (long j = 0; j < width; j++) sum += x[j];
+            mean = sum / width;
+        }
+#pragma omp simd reduction(+ : squares)
+        for (long j = 0; j < width; j++) squares += (x[j] - mean) * (x[j] - mean);
+        float factor = 1 / sqrtf(squares / width + with->epsilon);
+        if (with->bias)
+            for (long j = 0; j < width; j++) out[j] = (x[j] - mean) * factor * with->weight[j] + with->bias[j];
+        else
+            for (long j = 0; j < width; j++) out[j] = x[j] * factor * with->weight[j];
+    }
+}
+
+/* The inputs of a sub-layer: x itself, or its norm where that comes first. */
+static const float *before(const Stack *stack, const Norm *with, const float *x, long rows, float *space) {
+    if (!stack->norm_first) return x;
+    norm(with, x, rows, stack->width, space);
+    return space;
+}
+
+/* x += out, then its norm where that comes last. */
+static void after(const Stack *stack, const Norm *with, float *x, const float *out, long rows) {
+    for (long j = 0; j < rows * stack->width; j++) x[j] += out[j];
+    if (!stack->norm_first) norm(with, x, rows, stack->width, x);
+}
+
+static void activate(const Stack *stack, float *x, long rows) {
+    long width = stack->ff_width;
+    if (stack->activation == 0) {
+        for (long j = 0; j < rows * width; j++) x[j] = x[j] > 0 ? x[j] : 0;
+    } else if (stack->activation == 1) {
+        for (long j = 0; j < rows * width; j++) x[j] = 0.5f * x[j] * (1 + erff(x[j] * 0.70710678f));
+    } else {
+        for (long r = 0; r < rows; r++) /* gates, then values; the results close ranks */
+            for (long j = 0; j < width; j++) {
+                float gate = x[2 * r * width + j];
+                x[r * width + j] = gate / (1 + expf(-gate)) * x[(2 * r + 1) * width + j];
+            }
+    }
+}
+
+static void feed_forward(const Stack *stack, const Layer *layer, float *x, long rows, Scratch *scratch) {
+    linear(&layer->inner, before(stack, &layer->ff_norm, x, rows, scratch->space), rows, scratch, scratch->wide);
+    activate(stack, scratch->wide, rows);
+    linear(&layer->outer, scratch->wide, rows, scratch, scratch->space);
+    after(stack, &layer->ff_norm, x, scratch->space, rows);
+}
+
+static void last(const Stack *stack, float *x, long rows) {
+    if (stack->last_norm.weight) norm(&stack->last_norm, x, rows, stack->width, x);
+}
+
+/* Turns x [sentences * src_len, width], the embeddings of sources, into their memory; src_mask [sentences, src_len]
+   tells the real tokens. Returns 0, or 1 without memory. */
+int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) {
+    long rows = sentences * src_len, dim = stack->head_dim, groups = stack->groups;
+    long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
+    long strides[3] = {src_len * qkv_width, dim, qkv_width}, mask_strides[3] = {src_len, 0, 1};
+    Scratch scratch;
+    int failed = reserve(&scratch, stack, rows);
+    if (failed) return failed;
+    for (long number = 0; number < stack->layers && !failed; number++) {
+        const Layer *layer = stack->layer + number;
+        float *qkv = scratch.wide, *k = qkv + q_width, *v = k + groups * dim;
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, qkv);
+        failed = attend(qkv, strides, k, strides, v, strides, src_mask, mask_strides, sentences, stack->heads, groups,
+                        src_len, src_len, dim, dim, 1 / sqrtf(dim), scratch.heads);
+        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
+        after(stack, &layer->self_norm, x, scratch.space, rows);
+        feed_forward(stack, layer, x, rows, &scratch);
+    }
+    last(stack, x, rows);
+    free(scratch.space);
+    return failed;
+}
+
+/* Logits [sentences * hypotheses, outputs] of the next token.
+
+   x         [sentences * hypotheses, width], embeddings of the newest tokens; overwritten
+   descent   [sentences, hypotheses, entries + hypotheses], which entries of the cache each may look at; null = all
+   src_mask  [sentences, src_len], real source tokens
+   entries   of the cache so far; those of the newest tokens are added behind them
+
+   Returns 0, or 1 without memory. */
+int decode_step(const Stack *stack, const Linear *output, const LayerState *states, float *x, const uint8_t *descent,
+                const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity, long src_len,
+                float *logits) {
+    long rows = sentences * hypotheses, dim = stack->head_dim, groups = stack->groups, keys = entries + hypotheses;
+    long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
+    long q_strides[3] = {hypotheses * qkv_width, dim, qkv_width}, cross_strides[3] = {hypotheses * q_width, dim, q_width};
+    long kv_strides[3] = {2 * groups * capacity * dim, capacity * dim, dim};
+    long descent_strides[3] = {hypotheses * keys, keys, 1}, src_strides[3] = {src_len, 0, 1};
+    float scale = 1 / sqrtf(dim);
+    Scratch scratch;
+    int failed = reserve(&scratch, stack, rows);
+    if (failed) return failed;
+    for (long number = 0; number < stack->layers && !failed; number++) {
+        const Layer *layer = stack->layer + number;
+        const LayerState *state = states + number;
+        float *q = scratch.wide, *self_v = state->self_kv + groups * kv_strides[1];
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, q);
+        for (long r = 0; r < rows; r++)
+            for (long part = 0; part < 2 * groups; part++) /* keys of all groups, then values */
+                memcpy(state->self_kv + (r / hypotheses) * kv_strides[0] + part * kv_strides[1] +
+                           (entries + r % hypotheses) * dim,
+                       q + r * qkv_width + q_width + part * dim, dim * sizeof(float));
+        failed = attend(q, q_strides, state->self_kv, kv_strides, self_v, kv_strides, descent, descent_strides, sentences,
+                        stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads);
+        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
+        after(stack, &layer->self_norm, x, scratch.space, rows);
+
+        const float *memory_v = state->memory_kv + state->memory_strides[1];
+        long memory_strides[3] = {state->memory_strides[0], state->memory_strides[2], state->memory_strides[3]};
+        linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, q);
+        failed |= attend(q, cross_strides, state->memory_kv, memory_strides, memory_v, memory_strides, src_mask,
+                         src_strides, sentences, stack->heads, groups, hypotheses, src_len, dim, dim, scale,
+                         scratch.heads);
+        linear(&layer->cross_out, scratch.heads, rows, &scratch, scratch.space);
+        after(stack, &layer->cross_norm, x, scratch.space, rows);
+        feed_forward(stack, layer, x, rows, &scratch);
+    }
+    last(stack, x, rows);
+    linear(output, x, rows, &scratch, logits);
+    free(scratch.space);
+    return failed;
+}
+
+#else /* never called */
+
+int has_byte_products(void) { return 0; }
+int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) { return 1; }
+int decode_step(const Stack *stack, const Linear *output, const LayerState *states, float *x, const uint8_t *descent,
+                const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity, long src_len,
+                float *logits) {
+    return 1;
+}
+
+#endif

@@ -1,0 +1,178 @@
+"""The layers of `layers.c` as Python sees them: packed weights, and its two functions."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from translate.native import library
+
+_PANEL = 64  # outputs that are computed together
+ACTIVATIONS = ("relu", "gelu", "swiglu")
+
+
+class _Linear(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("weight", "scale", "bias", "start")),
+        *((name, ctypes.c_int64) for name in ("inputs", "outputs")),
+    )
+
+
+class _Norm(ctypes.Structure):
+    _fields_ = (("weight", ctypes.c_void_p), ("bias", ctypes.c_void_p), ("epsilon", ctypes.c_float))
+
+
+class _Layer(ctypes.Structure):
+    _fields_ = (
+        *((name, _Linear) for name in ("qkv", "self_out", "cross_q", "cross_out", "inner", "outer")),
+        *((name, _Norm) for name in ("self_norm", "cross_norm", "ff_norm")),
+    )
+
+
+class _Stack(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("layers", "width", "heads", "groups", "head_dim", "ff_width")),
+        *((name, ctypes.c_int64) for name in ("norm_first", "activation")),
+        ("layer", ctypes.POINTER(_Layer)),
+        ("last_norm", _Norm),
+    )
+
+
+class _LayerState(ctypes.Structure):
+    _fields_ = (
+        ("self_kv", ctypes.c_void_p),
+        ("memory_kv", ctypes.c_void_p),
+        ("memory_strides", ctypes.c_int64 * 4),
+    )
+
+
+class Int8Weights(NamedTuple):
+    """A linear map in 8-bit integers.
+
+    Attributes:
+        weight: [out, in] int8.
+        scale: [out]; of its rows, for inputs that are scaled to ±127 by their largest entry.
+        bias: [out] or None.
+    """
+
+    weight: Tensor
+    scale: Tensor
+    bias: Tensor | None
+
+
+class NormWeights(NamedTuple):
+    """A norm over the width: layer norm, or by the root mean square if there is no bias."""
+
+    weight: Tensor
+    bias: Tensor | None
+    epsilon: float
+
+
+class Shape(NamedTuple):
+    """What all layers of a stack have in common."""
+
+    width: int
+    heads: int
+    groups: int
+    head_dim: int
+    ff_width: int
+    norm_first: bool
+    activation: str
+
+
+class Packed:
+    """Weights in the layout that `layers.c` reads; holds the memory that its structures point to.
+
+    Args:
+        shape: Of each layer.
+        layers: The weights of each by the names of `_Layer`; an encoder's have no cross-attention.
+        last_norm: After the layers, if any.
+        output: The projection to logits, if any.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        layers: Sequence[Mapping[str, Int8Weights | NormWeights | None]],
+        last_norm: NormWeights | None = None,
+        output: Int8Weights | None = None,
+    ) -> None:
+        self._held: list[Tensor] = []
+        packed = [
+            _Layer(**{name: self._pack(part) for name, part in layer.items() if part is not None}) for layer in layers
+        ]
+        self._layers = (_Layer * len(packed))(*packed)
+        *sizes, norm_first, activation = shape
+        self._stack = _Stack(len(packed), *sizes, norm_first, ACTIVATIONS.index(activation), self._layers)
+        if last_norm is not None:
+            self._stack.last_norm = self._pack(last_norm)
+        self._output: Any = None if output is None else self._pack(output)
+        self._num_outputs = 0 if output is None else len(output.weight)
+
+    def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
+        """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token."""
+        _call("encode", ctypes.byref(self._stack), x.data_ptr(), src_mask.contiguous().data_ptr(), *x.shape[:2])
+        return x
+
+    def step(
+        self, x: Tensor, descent: Tensor | None, src_mask: Tensor, entries: int, caches: Iterable[tuple[Tensor, Tensor]]
+    ) -> Tensor:
+        """Logits [B * N, V] of the next token.
+
+        Args:
+            x: Embeddings of the newest tokens [B * N, M]; overwritten.
+            descent: Bool [B, N, entries + N], which entries of the cache each hypothesis may look at; None = all.
+            src_mask: [B, S] bool.
+            entries: Of a sentence in the caches, before this step.
+            caches: Of each layer the buffer [B, 2, G, C, D] that the newest keys and values are written into, and those
+                of the memory [B, 2, G, S, D].
+        """
+        caches = list(caches)
+        states = (_LayerState * len(caches))(
+            *(_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches)
+        )
+        logits = torch.empty(len(x), self._num_outputs)
+        src_mask = src_mask.contiguous()
+        descent = None if descent is None else descent.contiguous()
+        sizes = len(src_mask), len(x) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
+        masks = None if descent is None else descent.data_ptr(), src_mask.data_ptr()
+        stack = ctypes.byref(self._stack), ctypes.byref(self._output)
+        _call("decode_step", *stack, states, x.data_ptr(), *masks, *sizes, logits.data_ptr())
+        return logits
+
+    def _pack(self, part: Int8Weights | NormWeights) -> _Linear | _Norm:
+        if isinstance(part, NormWeights):
+            return _Norm(self._hold(part.weight), self._hold(part.bias), part.epsilon)
+        outputs, inputs = part.weight.shape
+        fill = -outputs % _PANEL
+        weight = F.pad(part.weight, (0, 0, 0, fill))
+        panels = weight.view(-1, _PANEL, inputs // 4, 4).transpose(1, 2)
+        bias = torch.zeros_like(part.scale) if part.bias is None else part.bias
+        start = -128 * weight.sum(dim=1, dtype=torch.int32)
+        held = (panels, F.pad(part.scale, (0, fill)), F.pad(bias, (0, fill)), start)
+        return _Linear(*map(self._hold, held), inputs, outputs)
+
+    def _hold(self, x: Tensor | None) -> int | None:
+        if x is None:
+            return None
+        self._held.append(x.contiguous())
+        return self._held[-1].data_ptr()
+
+
+def can_run(shape: Shape) -> bool:
+    """Whether this processor, and `layers.c`, can compute layers of that shape."""
+    found = library()
+    widths = shape.width, shape.head_dim, shape.ff_width
+    return found is not None and bool(found.has_byte_products()) and not any(width % 16 for width in widths)
+
+
+def _call(name: str, *arguments: object) -> None:
+    found = library()
+    assert found is not None
+    if getattr(found, name)(*arguments):
+        raise MemoryError(f"no memory for {name}")

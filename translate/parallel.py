@@ -1,0 +1,41 @@
+"""Batches that are translated side by side: several threads, each with a share of the cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cores: int) -> Iterator[Result]:
+    """`work` of each job, in their order.
+
+    Small matmuls do not split well over threads, and everything around them not at all, while batches need not wait for
+    each other: torch computes without Python's lock.
+
+    Args:
+        work: Of torch; may be called in several threads at once.
+        jobs: Those that take longest first.
+        workers: Threads at most that call it.
+        cores: That they share; a single one has them all.
+    """
+    workers = min(workers, len(jobs))
+    if workers < 2:
+        yield from map(work, jobs)
+        return
+    pool = ThreadPoolExecutor(workers, "translate", _use_threads, (max(1, cores // workers),))
+    try:
+        yield from pool.map(work, jobs)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _use_threads(number: int) -> None:
+    """Let torch use so many threads for the operations of this one."""
+    import torch
+
+    torch.get_num_threads()  # at its first use of it a thread takes over another's number
+    torch.set_num_threads(number)

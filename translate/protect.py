@@ -1,0 +1,208 @@
+"""Parts of a text that stay as they are: the model reads a stand-in for each, and gets the part itself put back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from translate.data.cleaning import clean_text
+from translate.placement import filled
+from translate.spans import find_spans
+from translate.tags import woven
+from translate.terminology import Terminology
+
+if TYPE_CHECKING:
+    from translate.alignment import Links
+    from translate.translator import Translation
+
+_GLUED = re.compile(r"[\w.,;:!?…)\]}»”%]\w")  # what a tag between them keeps apart as a space would
+_TOGETHER = re.compile(r"[^\w\s()\[\]{}<>«»“”\"]*|,? +")  # spans with this between them are one
+# Two models copied their best of these in 92 and 78 % of 96 and 120 sentences, and at least one of them in 97 and 91 %.
+_STAND_INS = ("New York", "Paris", "10", "BMX", "David")
+
+
+class Slot(NamedTuple):
+    """What the output must hold at one place.
+
+    Attributes:
+        kind: "span" and "term" take the place of words, "tag" stands between them.
+        text: What it is, character for character.
+        start: Where its stand-in begins in the model's text.
+        end: Where that ends; of a tag, which has none, the same as `start`.
+        spaces: Whether a space stands before and after it in the source.
+        apart: Whether it is a tag that takes the place of a space, as in "a<br/>b".
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    spaces: tuple[bool, bool]
+    apart: bool = False
+
+
+class Masked(NamedTuple):
+    """A text made ready for the model.
+
+    Attributes:
+        head: A label with nothing to translate, as in "{name}: Hello", which stays in front.
+        text: What the model reads; "" if nothing is left to translate.
+        slots: In the order of the source.
+        whole: The clean source with every slot filled, which is the output if nothing is left to translate.
+        stand_in: What stands for spans in `text`.
+    """
+
+    head: str
+    text: str
+    slots: tuple[Slot, ...]
+    whole: str
+    stand_in: str
+
+
+Translate = Callable[[list[str], int], list["Translation"]]
+
+
+def translate_masked(
+    texts: Sequence[str], terminology: Terminology, *, spans: bool, translate: Translate
+) -> list[tuple[Masked, Translation]]:
+    """Each text masked, with its translation.
+
+    No word is copied by every model in every sentence, so there are several stand-ins: those texts are translated anew
+    with the next one whose best translation does not hold it as often as the source. What comes nearest is taken.
+
+    Args:
+        texts: Any texts.
+        terminology: Of terms.
+        spans: Whether to keep what `find_spans` finds.
+        translate: Translations of clean texts; called with the number of the attempt too, from 0.
+    """
+    results: dict[int, tuple[int, Masked, Translation]] = {}  # how far from the right number of copies
+    left = list(range(len(texts)))
+    for attempt in range(len(_STAND_INS)):
+        masked = [mask(texts[place], terminology, spans=spans, attempt=attempt) for place in left]
+        for place, one, found in zip(left, masked, translate([one.text for one in masked], attempt), strict=True):
+            wanted = sum(slot.kind == "span" for slot in one.slots) if one.text else 0
+            missed = abs(_count(one.stand_in, found.text) - wanted) if wanted else 0
+            if place not in results or missed < results[place][0]:
+                results[place] = missed, one, found
+        left = [place for place in left if results[place][0]]
+        if not left:
+            break
+    return [results[place][1:] for place in range(len(texts))]
+
+
+def mask(text: str, terminology: Terminology, *, spans: bool, attempt: int = 0) -> Masked:
+    """Find what must stay and put stand-ins for it; a term is its own, tags leave no trace.
+
+    Args:
+        text: Any text.
+        terminology: Of terms, found outside spans.
+        spans: Whether to keep what `find_spans` finds.
+        attempt: Which of the stand-ins to take, among those that the text does not hold itself.
+
+    >>> mask("A <b>man</b> of 90 kg.", Terminology({}), spans=True).text
+    'A man of New York.'
+    """
+    marker = next(mark for mark in map(chr, range(0xE000, 0xF8FF)) if mark not in text)
+    template, kept = _template(text, marker, spans)
+    label = re.match(rf"(?:[^\w{marker}]*{marker})+[^\w{marker}]*[:–—|\])] +", template)
+    start = label.end() if label else 0
+    texts = iter(text for _, text in kept)
+    head = re.sub(marker, lambda _: next(texts), template[:start])
+    pieces = _pieces(template[start:], kept[template.count(marker, 0, start) :], marker, terminology)
+    free = [name for name in _STAND_INS if not _count(name, template)] or _STAND_INS
+    stand_in = free[attempt % len(free)]
+    model_text, slots = _written(pieces, stand_in)
+    translatable = any(not piece.kind and re.search(r"\w", piece.src) for piece in pieces)
+    whole = head + "".join(piece.text for piece in pieces)
+    return Masked(head, model_text if translatable or not slots else "", slots, whole, stand_in)
+
+
+def fill(masked: Masked, target: str, links: Links) -> str:
+    """The translation of a masked text with its slots filled: each text of a slot is in it once, as it is.
+
+    Args:
+        masked: The source.
+        target: What the model made of `masked.text`.
+        links: Of the words of both.
+
+    >>> masked = mask("A <b>man</b> of 90 kg.", Terminology({}), spans=True)
+    >>> fill(masked, "Un homme de New York.", ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4)))
+    'Un <b>homme</b> de 90 kg.'
+    """
+    words = [slot for slot in masked.slots if slot.kind != "tag"]
+    tags = [slot for slot in masked.slots if slot.kind == "tag"]
+    return masked.head + woven(filled(masked.text, words, target, links), tags)
+
+
+def _count(name: str, text: str) -> int:
+    return len(re.findall(rf"(?<!\w){name}(?!\w)", text))
+
+
+class _Piece(NamedTuple):
+    """Part of a template: plain text, whose `kind` is "", or a slot; in the source and in the output."""
+
+    kind: str
+    src: str
+    text: str
+    spaces: tuple[bool, bool] = (False, False)
+
+
+def _template(text: str, marker: str, spans: bool) -> tuple[str, list[tuple[str, str]]]:
+    """The clean text with a marker for each span, and kind and text of these.
+
+    Neighbours such as {a}/{b} and {first} {last} are one.
+    """
+    parts: list[str] = []
+    kept: list[tuple[str, str]] = []
+    end = 0
+    for span in find_spans(text) if spans else ():
+        kind, between = "tag" if span.is_tag else "span", text[end : span.start]
+        if kept and kept[-1][0] == kind == "span" and between.isprintable() and _TOGETHER.fullmatch(between):
+            kept[-1] = kind, kept[-1][1] + text[end : span.end]
+        else:
+            parts += [between, marker]
+            kept.append((kind, text[span.start : span.end]))
+        end = span.end
+    return clean_text("".join([*parts, text[end:]])), kept
+
+
+def _pieces(template: str, kept: list[tuple[str, str]], marker: str, terminology: Terminology) -> list[_Piece]:
+    marks = (match.start() for match in re.finditer(marker, template))
+    slots = [(mark, mark + 1, kind, text) for (kind, text), mark in zip(kept, marks, strict=True)]
+    slots += [(use.start, use.end, "term", use.target) for use in terminology.find(template)]
+    pieces, before = [], 0
+    for start, end, kind, text in sorted(slots):
+        spaces = (template[:start].endswith(" "), template.startswith(" ", end))
+        pieces += [_plain(template[before:start]), _Piece(kind, template[start:end], text, spaces)]
+        before = end
+    return [*pieces, _plain(template[before:])]
+
+
+def _plain(text: str) -> _Piece:
+    return _Piece("", text, text)
+
+
+def _written(pieces: list[_Piece], stand_in: str) -> tuple[str, tuple[Slot, ...]]:
+    """The model's text, with no more than one space where tags stood, and its slots."""
+    text, slots = "", []
+    tags: list[Slot] = []  # since the last word or space
+    for piece in pieces:
+        if piece.kind == "tag":
+            tags.append(Slot("tag", piece.text, len(text), len(text), piece.spaces))
+            continue
+        new = stand_in if piece.kind == "span" else piece.src
+        if tags and (not text or text.endswith(" ")):
+            new = new.removeprefix(" ")
+        elif tags and _GLUED.fullmatch(text[-1:] + new[:1]):
+            tags = [tag._replace(apart=True) for tag in tags]
+            text += " "
+        if new:
+            slots += tags
+            tags = []
+        if piece.kind:
+            slots.append(Slot(piece.kind, piece.text, len(text), len(text) + len(new), piece.spaces))
+        text += new
+    end = len(text.rstrip(" "))
+    return text[:end], tuple(slot._replace(start=min(slot.start, end), end=min(slot.end, end)) for slot in slots + tags)
