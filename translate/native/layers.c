@@ -9,6 +9,7 @@
 
 #define PANEL 64 /* outputs of a linear map that are computed together */
 #define ROWS 6   /* inputs that share a reading of the weights */
+#define BLOCK 96 /* rows that pass through all layers together: what they leave behind stays in the cache */
 
 typedef struct {
     const int8_t *weight;       /* [outputs / PANEL][inputs / 4][PANEL][4], outputs filled up with zeros */
@@ -203,15 +204,17 @@ static void last(const Stack *stack, float *x, long rows) {
     if (stack->last_norm.weight) norm(&stack->last_norm, x, rows, stack->width, x);
 }
 
-/* Turns x [sentences * src_len, width], the embeddings of sources, into their memory; src_mask [sentences, src_len]
-   tells the real tokens. Returns 0, or 1 without memory. */
-int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) {
+static long block_of(long sentences, long rows_each) {
+    long block = larger_of(1, BLOCK / rows_each);
+    return block < sentences ? block : sentences;
+}
+
+static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len,
+                        Scratch scratch) {
     long rows = sentences * src_len, dim = stack->head_dim, groups = stack->groups;
     long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
     long strides[3] = {src_len * qkv_width, dim, qkv_width}, mask_strides[3] = {src_len, 0, 1};
-    Scratch scratch;
-    int failed = reserve(&scratch, stack, rows);
-    if (failed) return failed;
+    int failed = 0;
     for (long number = 0; number < stack->layers && !failed; number++) {
         const Layer *layer = stack->layer + number;
         float *qkv = scratch.wide, *k = qkv + q_width, *v = k + groups * dim;
@@ -223,7 +226,62 @@ int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences
         feed_forward(stack, layer, x, rows, &scratch);
     }
     last(stack, x, rows);
+    return failed;
+}
+
+/* Turns x [sentences * src_len, width], the embeddings of sources, into their memory; src_mask [sentences, src_len]
+   tells the real tokens. Returns 0, or 1 without memory. */
+int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) {
+    long block = block_of(sentences, src_len);
+    Scratch scratch;
+    int failed = reserve(&scratch, stack, block * src_len);
+    if (failed) return failed;
+    for (long first = 0; first < sentences && !failed; first += block)
+        failed = encode_block(stack, x + first * src_len * stack->width, src_mask + first * src_len,
+                              first + block < sentences ? block : sentences - first, src_len, scratch);
     free(scratch.space);
+    return failed;
+}
+
+static int step_block(const Stack *stack, const Linear *output, const LayerState *states, long first, float *x,
+                      const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses, long entries,
+                      long capacity, long src_len, float *logits, Scratch scratch) {
+    long rows = sentences * hypotheses, dim = stack->head_dim, groups = stack->groups, keys = entries + hypotheses;
+    long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
+    long q_strides[3] = {hypotheses * qkv_width, dim, qkv_width}, cross_strides[3] = {hypotheses * q_width, dim, q_width};
+    long kv_strides[3] = {2 * groups * capacity * dim, capacity * dim, dim};
+    long descent_strides[3] = {hypotheses * keys, keys, 1}, src_strides[3] = {src_len, 0, 1};
+    float scale = 1 / sqrtf(dim);
+    int failed = 0;
+    for (long number = 0; number < stack->layers && !failed; number++) {
+        const Layer *layer = stack->layer + number;
+        const LayerState *state = states + number;
+        float *q = scratch.wide, *self_k = state->self_kv + first * kv_strides[0];
+        float *self_v = self_k + groups * kv_strides[1];
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, q);
+        for (long r = 0; r < rows; r++)
+            for (long part = 0; part < 2 * groups; part++) /* keys of all groups, then values */
+                memcpy(self_k + (r / hypotheses) * kv_strides[0] + part * kv_strides[1] +
+                           (entries + r % hypotheses) * dim,
+                       q + r * qkv_width + q_width + part * dim, dim * sizeof(float));
+        failed = attend(q, q_strides, self_k, kv_strides, self_v, kv_strides, descent, descent_strides, sentences,
+                        stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads);
+        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
+        after(stack, &layer->self_norm, x, scratch.space, rows);
+
+        const float *memory_k = state->memory_kv + first * state->memory_strides[0];
+        const float *memory_v = memory_k + state->memory_strides[1];
+        long memory_strides[3] = {state->memory_strides[0], state->memory_strides[2], state->memory_strides[3]};
+        linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, q);
+        failed |= attend(q, cross_strides, memory_k, memory_strides, memory_v, memory_strides, src_mask,
+                         src_strides, sentences, stack->heads, groups, hypotheses, src_len, dim, dim, scale,
+                         scratch.heads);
+        linear(&layer->cross_out, scratch.heads, rows, &scratch, scratch.space);
+        after(stack, &layer->cross_norm, x, scratch.space, rows);
+        feed_forward(stack, layer, x, rows, &scratch);
+    }
+    last(stack, x, rows);
+    linear(output, x, rows, &scratch, logits);
     return failed;
 }
 
@@ -238,42 +296,16 @@ int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences
 int decode_step(const Stack *stack, const Linear *output, const LayerState *states, float *x, const uint8_t *descent,
                 const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity, long src_len,
                 float *logits) {
-    long rows = sentences * hypotheses, dim = stack->head_dim, groups = stack->groups, keys = entries + hypotheses;
-    long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
-    long q_strides[3] = {hypotheses * qkv_width, dim, qkv_width}, cross_strides[3] = {hypotheses * q_width, dim, q_width};
-    long kv_strides[3] = {2 * groups * capacity * dim, capacity * dim, dim};
-    long descent_strides[3] = {hypotheses * keys, keys, 1}, src_strides[3] = {src_len, 0, 1};
-    float scale = 1 / sqrtf(dim);
+    long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
-    int failed = reserve(&scratch, stack, rows);
+    int failed = reserve(&scratch, stack, block * hypotheses);
     if (failed) return failed;
-    for (long number = 0; number < stack->layers && !failed; number++) {
-        const Layer *layer = stack->layer + number;
-        const LayerState *state = states + number;
-        float *q = scratch.wide, *self_v = state->self_kv + groups * kv_strides[1];
-        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, q);
-        for (long r = 0; r < rows; r++)
-            for (long part = 0; part < 2 * groups; part++) /* keys of all groups, then values */
-                memcpy(state->self_kv + (r / hypotheses) * kv_strides[0] + part * kv_strides[1] +
-                           (entries + r % hypotheses) * dim,
-                       q + r * qkv_width + q_width + part * dim, dim * sizeof(float));
-        failed = attend(q, q_strides, state->self_kv, kv_strides, self_v, kv_strides, descent, descent_strides, sentences,
-                        stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads);
-        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
-        after(stack, &layer->self_norm, x, scratch.space, rows);
-
-        const float *memory_v = state->memory_kv + state->memory_strides[1];
-        long memory_strides[3] = {state->memory_strides[0], state->memory_strides[2], state->memory_strides[3]};
-        linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, q);
-        failed |= attend(q, cross_strides, state->memory_kv, memory_strides, memory_v, memory_strides, src_mask,
-                         src_strides, sentences, stack->heads, groups, hypotheses, src_len, dim, dim, scale,
-                         scratch.heads);
-        linear(&layer->cross_out, scratch.heads, rows, &scratch, scratch.space);
-        after(stack, &layer->cross_norm, x, scratch.space, rows);
-        feed_forward(stack, layer, x, rows, &scratch);
+    for (long first = 0; first < sentences && !failed; first += block) {
+        long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;
+        failed = step_block(stack, output, states, first, x + row * stack->width, descent ? descent + row * keys : NULL,
+                            src_mask + first * src_len, count, hypotheses, entries, capacity, src_len,
+                            logits + row * output->outputs, scratch);
     }
-    last(stack, x, rows);
-    linear(output, x, rows, &scratch, logits);
     free(scratch.space);
     return failed;
 }
