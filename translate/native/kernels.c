@@ -8,21 +8,45 @@
 #define LANES 16 /* floats in a vector */
 #define CHUNK 64 /* columns with a maximum of their own */
 
+typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef int32_t int_lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+
 static inline float larger(float a, float b) { return a > b ? a : b; }
 
-/* exp(x) for x <= 0, to 2e-7 of its value: 2^n * e^f with |f| <= ln(2) / 2, the second by its Taylor series. */
-static inline float exp_below(float x) {
-    float t = (x < -100.0f ? -100.0f : x) * 1.442695041f, n = rintf(t), f = (t - n) * 0.693147181f; /* keeps NaN */
-    float p = 1.0f + f * (1.0f + f * (0.5f + f * (1.0f / 6 + f * (1.0f / 24 + f * (1.0f / 120 + f * (1.0f / 720))))));
-    int32_t exponent = (int32_t)n + 127;
-    union { int32_t bits; float value; } two_to_n = {(exponent < 0 ? 0 : exponent) << 23};
-    return p * two_to_n.value;
+static inline lanes load(const float *x) { return *(const lanes *)x; }
+
+static inline lanes choose(int_lanes which, lanes yes, lanes no) {
+    return (lanes)((which & (int_lanes)yes) | (~which & (int_lanes)no));
 }
 
+static inline float sum_of(lanes x) {
+    float parts[LANES];
+    memcpy(parts, &x, sizeof parts);
+    for (long width = LANES / 2; width; width /= 2)
+        for (long l = 0; l < width; l++) parts[l] += parts[l + width];
+    return parts[0];
+}
+
+/* exp(x) for x <= 0, to 2e-7 of its value: 2^n * e^f with |f| <= ln(2) / 2, the second by its Taylor series. NaN stays. */
+static inline lanes exp_below(lanes x) {
+    lanes t = choose(x < -100.0f, (lanes){0} - 144.0f, x * 1.442695041f);
+    lanes n = (t + 12582912.0f) - 12582912.0f; /* the nearest whole number */
+    lanes f = (t - n) * 0.693147181f;
+    lanes p = 1.0f + f * (1.0f + f * (0.5f + f * (1.0f / 6 + f * (1.0f / 24 + f * (1.0f / 120 + f * (1.0f / 720))))));
+    int_lanes exponent = __builtin_convertvector(n, int_lanes) + 127;
+    return p * (lanes)((exponent & (exponent > 0)) << 23);
+}
+
+/* The largest of n numbers; those that are not are passed over. */
 static inline float largest_of(const float *x, long n) {
     float found = -INFINITY;
-#pragma omp simd reduction(max : found)
-    for (long j = 0; j < n; j++) found = larger(found, x[j]);
+    if (n == CHUNK) {
+        lanes most = load(x);
+        for (long j = LANES; j < CHUNK; j += LANES) most = choose(load(x + j) > most, load(x + j), most);
+        for (long l = 0; l < LANES; l++) found = larger(most[l], found);
+        return found;
+    }
+    for (long j = 0; j < n; j++) found = larger(x[j], found);
     return found;
 }
 
@@ -52,6 +76,19 @@ void widen_rows(void *data, long rows, long cols, const float *row_scale, const 
     }
 }
 
+/* Puts x, if it is among the k largest so far, in its place: `values` is descending, with x the one that came last. */
+static inline long insert(float x, int64_t column, long found, long k, float *values, int64_t *columns) {
+    if (found == k && !(x > values[k - 1])) return found;
+    long place = found < k ? found++ : k - 1;
+    for (; place > 0 && x > values[place - 1]; place--) {
+        values[place] = values[place - 1];
+        columns[place] = columns[place - 1];
+    }
+    values[place] = x;
+    columns[place] = column;
+    return found;
+}
+
 /* The k <= 64 largest log-probabilities of each row of logits, descending, and their columns. */
 int best_tokens(const float *logits, long rows, long cols, long k, float *log_probs, int64_t *columns) {
     long chunks = (cols + CHUNK - 1) / CHUNK;
@@ -63,41 +100,24 @@ int best_tokens(const float *logits, long rows, long cols, long k, float *log_pr
             tops[c] = largest_of(logits + c * CHUNK, c + 1 < chunks ? CHUNK : cols - c * CHUNK);
             best = larger(tops[c], best);
         }
-        float total = 0;
-#pragma omp simd reduction(+ : total)
-        for (long j = 0; j < cols; j++) total += exp_below(logits[j] - best);
+        lanes totals = {0};
+        for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
+        for (long j = cols / LANES * LANES; j < cols; j++) totals[j % LANES] += exp_below((lanes){0} + logits[j] - best)[0];
+        float total = sum_of(totals);
         float norm = best + logf(total);
-        long found = 0;
+        long found = 0; /* the k largest lie in the chunks with the k largest maxima */
+        for (long c = 0; c < chunks; c++) found = insert(tops[c], c, found, k, log_probs, columns);
+        float least = found == k ? log_probs[k - 1] : -INFINITY;
+        found = 0;
         for (long c = 0; c < chunks; c++) {
-            if (found == k && !(tops[c] > log_probs[k - 1])) continue;
-            long end = c + 1 < chunks ? (c + 1) * CHUNK : cols;
-            for (long j = c * CHUNK; j < end; j++) {
-                if (found == k && !(logits[j] > log_probs[k - 1])) continue;
-                long place = found < k ? found++ : k - 1;
-                for (; place > 0 && logits[j] > log_probs[place - 1]; place--) {
-                    log_probs[place] = log_probs[place - 1];
-                    columns[place] = columns[place - 1];
-                }
-                log_probs[place] = logits[j];
-                columns[place] = j;
-            }
+            long end = tops[c] < least ? 0 : c + 1 < chunks ? (c + 1) * CHUNK : cols;
+            for (long j = c * CHUNK; j < end; j++)
+                if (!(logits[j] < least)) found = insert(logits[j], j, found, k, log_probs, columns);
         }
         for (long place = 0; place < k; place++) log_probs[place] -= norm;
     }
     free(tops);
     return 0;
-}
-
-typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
-
-static inline lanes load(const float *x) { return *(const lanes *)x; }
-
-static inline float sum_of(lanes x) {
-    float parts[LANES];
-    memcpy(parts, &x, sizeof parts);
-    for (long width = LANES / 2; width; width /= 2)
-        for (long l = 0; l < width; l++) parts[l] += parts[l + width];
-    return parts[0];
 }
 
 /* softmax(q k * scale) v of one query over the `count` keys in `seen`; both widths are multiples of LANES. */
@@ -115,8 +135,9 @@ static inline void attend_one(const float *q, const float *k, long k_stride, con
     for (long i = count; i % LANES; i++) weights[i] = -INFINITY; /* whole vectors are fast */
     lanes totals = {0};
     for (long i = 0; i < count; i += LANES) {
-        for (long l = 0; l < LANES; l++) weights[i + l] = exp_below(weights[i + l] - best);
-        totals += load(weights + i);
+        lanes powers = exp_below(load(weights + i) - best);
+        memcpy(weights + i, &powers, sizeof powers);
+        totals += powers;
     }
     float share = count ? 1 / sum_of(totals) : 0;
     for (long d = 0; d < value_dim; d += LANES) {
