@@ -1,6 +1,7 @@
 """`precision=auto`, and batches side by side."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ def test_results_come_in_order_from_several_threads() -> None:
             meet.wait()  # passes only if two are at work at once
         return job * job, torch.get_num_threads()
 
+    before = torch.get_num_threads()
     assert list(side_by_side(work, range(5), 2, 4)) == [(job * job, 2) for job in range(5)]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.get_num_threads).result() == before  # later threads are as they would have been
 
 
 def test_an_error_in_a_thread_ends_the_others() -> None:

@@ -26,11 +26,15 @@ def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: in
     if workers < 2:
         yield from map(work, jobs)
         return
+    import torch
+
+    before = torch.get_num_threads()  # before one of the others becomes what new threads start with
     pool = ThreadPoolExecutor(workers, "translate", _use_threads, (max(1, cores // workers),))
     try:
         yield from pool.map(work, jobs)
     finally:
         pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(before)
 
 
 def _use_threads(number: int) -> None:

@@ -180,7 +180,10 @@ class Translator:
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
         model: Any = Ensemble([member.model for member in members], [network.d_model for network in networks])
-        return cls(model, first.tokenizer, config)
+        together = cls(model, first.tokenizer, config)
+        together._int8 = first._int8
+        together._num_parameters = sum(member._num_parameters for member in members)
+        return together
 
     @property
     def device(self) -> torch.device:
@@ -580,7 +583,7 @@ def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeC
 
 
 def _batches(ids: dict[Request, Ids], decode: DecodeConfig, workers: int) -> list[list[Request]]:
-    """Pieces longest first, so that the first batch shows whether memory suffices, within `batch_tokens`."""
+    """Pieces longest first, so that the first batches show whether memory suffices, within `batch_tokens`."""
     order = sorted(ids, key=lambda piece: -len(ids[piece]))
     share = math.ceil(len(order) / workers)  # so that all have something to do
     batches, start = [], 0

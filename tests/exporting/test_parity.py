@@ -14,7 +14,7 @@ from translate.resources import everyday_dir
 from translate.runtime import ExportedTranslator
 from translate.translator import Translator
 
-FIXTURE = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
+FIXTURE = Path(__file__).resolve().parents[1] / "fixtures" / "everyday_model"
 Make = Callable[..., tuple[Translator, ExportedTranslator]]
 PAIRS = [
     ("a cat sat by the sea", "un chat assis"),

@@ -26,7 +26,7 @@ def test_attend_equals_torch(heads: int, groups: int, keys: int, masked: str) ->
     k, v = torch.randn(2, 2, groups, 50, 32)[..., :keys, :].unbind(1)  # as they lie in a cache
     mask = None if masked == "no" else torch.rand(2, 1, 5 if masked == "by query" else 1, keys) < 0.6
     with torch.inference_mode():
-        assert attends(q, v)
+        assert attends(q, v, mask)
         found = attend(q, k, v, mask, 0.2)
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.2, enable_gqa=True)
     torch.testing.assert_close(found, expected)  # a query that sees nothing gets zeros from both
@@ -34,11 +34,12 @@ def test_attend_equals_torch(heads: int, groups: int, keys: int, masked: str) ->
 
 def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
     q = torch.randn(1, 2, 3, 16)
-    assert not attends(q, q)  # gradients are on
+    assert not attends(q, q, None)  # gradients are on
     with torch.inference_mode():
-        assert not attends(torch.randn(1, 2, 3, 12), q)
-        assert not attends(torch.randn(1, 2, 300, 16), q)
-        assert not attends(q.double(), q.double())
+        assert not attends(torch.randn(1, 2, 3, 12), q, None)
+        assert not attends(torch.randn(1, 2, 300, 16), q, None)
+        assert not attends(q.double(), q.double(), None)
+        assert not attends(q, q, torch.ones(1, 2, 3, 3, dtype=torch.bool))  # a mask for each head
 
 
 @needs_compiler
@@ -62,6 +63,12 @@ def test_logits_that_are_not_numbers_are_not_hidden() -> None:
     log_probs, _ = best_tokens(logits, 3) or ()
     assert log_probs[0].isnan().all()
     assert log_probs[1].isfinite().all()
+
+
+@needs_compiler
+def test_log_probabilities_of_large_logits_are_exact() -> None:
+    logits = torch.randn(2, 300) + 3000
+    torch.testing.assert_close((best_tokens(logits, 5) or ())[0], logits.log_softmax(dim=1).topk(5).values)
 
 
 @needs_compiler

@@ -137,13 +137,12 @@ def measure(
 
 def _choose_sizes(job: Job, folder: Path) -> dict[int, int]:
     """Tokens of a batch for each beam size, tried in a process of its own, whose memory then does not count."""
-    chosen = dict.fromkeys((job.decode.beam_size, 1), job.decode.batch_tokens)
-    if sizes := BATCH_SIZES.get(job.spec.kind):
-        with EngineProcess(job, folder) as process:
-            for beam_size in chosen:
-                process.ask("batch", beam_size=beam_size, batch_size=sizes[0])  # warms up
-                times = {size: process.ask("batch", beam_size=beam_size, batch_size=size)["seconds"] for size in sizes}
-                chosen[beam_size] = min(times, key=lambda size: times[size])
+    sizes, chosen = BATCH_SIZES[job.spec.kind], {}
+    with EngineProcess(job, folder) as process:
+        for beam_size in dict.fromkeys((job.decode.beam_size, 1)):
+            process.ask("batch", beam_size=beam_size, batch_size=sizes[0])  # warms up
+            times = {size: process.ask("batch", beam_size=beam_size, batch_size=size)["seconds"] for size in sizes}
+            chosen[beam_size] = min(times, key=lambda size: times[size])
     return chosen
 
 

@@ -28,7 +28,8 @@ _FRAMEWORKS = {
     ),
 }
 
-BATCH_SIZES = {  # limits of tokens in a batch to choose from; ours has its setting
+BATCH_SIZES = {  # limits of tokens in a batch to choose from
+    OURS: (512, 1024, 2048, 4096, 8192),
     CTRANSLATE2: (512, 1024, 2048, 4096, 8192),
     HUGGING_FACE: (512, 1024, 2048, 4096),
 }

@@ -196,7 +196,7 @@ class DecodeBenchmark:
         )
         yield (
             "- warm-up, not counted: everything once and a few single sentences, after the batch size was chosen in "
-            "another process: the fastest of those listed below, each tried once; ours has always decode.batch_tokens"
+            "another process: the fastest of those listed below, each tried once"
         )
         yield (
             "- sentences/s and target tokens/s (EOS counted): all sentences in one call, from text to text: "
@@ -216,8 +216,8 @@ class DecodeBenchmark:
     def _engines(self) -> Iterator[str]:
         for engine in self.engines:
             sizes = ", ".join(f"{width.batch_size:,} ({width.search})" for width in engine.widths)
-            tried = ", ".join(f"{size:,}" for size in BATCH_SIZES.get(engine.kind, ()))
-            yield f"- {engine.name}: {engine.description}; tokens of a batch {sizes}{tried and f', of {tried}'}"
+            tried = ", ".join(f"{size:,}" for size in BATCH_SIZES[engine.kind])
+            yield f"- {engine.name}: {engine.description}; tokens of a batch {sizes}, of {tried}"
 
     def _growth(self) -> Iterator[str]:
         start = self.stream[0].seconds

@@ -219,7 +219,7 @@ class Attention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
-        if mixes is None and self.recorded is None and stepping and attends(q, v):
+        if mixes is None and self.recorded is None and stepping and not dropout and attends(q, v, attn_mask):
             return attend(q, k, v, attn_mask, scale)
         if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q, dropout)):
             return fused_attention(q, k, v, attn_mask, dropout, scale=scale)

@@ -1,4 +1,6 @@
-"""Linear maps in 8-bit integers, for translating on a CPU: a quarter of the memory, several times the speed."""
+"""Linear maps in 8-bit integers, for translating on a CPU at several times the speed."""
+
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -25,17 +27,29 @@ class Int8Linear(nn.Module):
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
-        weight, largest = round_rows(linear.weight.detach())
-        self.register_buffer("weight", weight)
-        self.register_buffer("scale", largest.squeeze(1) / 127**2)
+        weight = linear.weight.detach()
+        largest, most = weight.abs().amax(dim=1).clamp_min(1e-30), _largest_weight()
+        self.register_buffer("weight", (weight * (most / largest)[:, None]).round().to(torch.int8))
+        self.register_buffer("scale", largest / (most * 127))
         self.register_buffer("bias", None if linear.bias is None else linear.bias.detach())
 
     def forward(self, x: Tensor, rows: slice = slice(None)) -> Tensor:
         """Map x [..., in] to [..., out], or to the given rows of it."""
-        rounded, largest = round_rows(x.reshape(-1, x.size(-1)))
+        rounded, largest = round_rows(x.float().reshape(-1, x.size(-1)))
         sums = torch._int_mm(rounded, self.weight[rows].t())
         out = widen_rows(sums, largest, self.scale[rows], None if self.bias is None else self.bias[rows])
         return out.view(*x.shape[:-1], -1)
+
+
+@cache
+def _largest_weight() -> int:
+    """The integer that a row's largest weight becomes: 127, but 63 where sums of two products overflow 16 bits.
+
+    That is so on x86 processors without instructions for dot products of bytes.
+    """
+    ones = torch.full((16, 64), 127, dtype=torch.int8)
+    exact = bool((torch._int_mm(ones, ones.t()) == 64 * 127**2).all())
+    return 127 if exact else 63
 
 
 def linear_rows(linear: nn.Module, x: Tensor, rows: slice) -> Tensor:

@@ -29,7 +29,7 @@ class Int8Transformer:
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
         """Memory of the sources, [B, S] to [B, S, M]."""
-        return self._encoder.encode(self._model.src_embedding(src_ids).contiguous(), src_mask)
+        return self._encoder.encode(self._model.src_embedding(src_ids).float().contiguous(), src_mask)
 
     def start(self, memory: Tensor, src_mask: Tensor) -> DecoderState:
         """State before the first token, one row per sentence."""
@@ -37,7 +37,9 @@ class Int8Transformer:
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
         """Logits [B * N, V] of the next token, given each row's newest one [B * N]."""
-        x = self._model.tgt_embedding(last_ids[:, None], offset=state.length).squeeze(1).contiguous()  # [B * N, M]
+        x = (
+            self._model.tgt_embedding(last_ids[:, None], offset=state.length).squeeze(1).float().contiguous()
+        )  # [B * N, M]
         entries, descent = state.self_caches[0].entries, state.advance()
         memories = [memory.kv for memory in state.memory_caches]
         pairs = zip(state.self_caches, memories, strict=True)

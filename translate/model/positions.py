@@ -24,10 +24,11 @@ class SinusoidalPositions(nn.Module):
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         """Add positions offset, offset + 1, … to x [B, T, M]."""
         end = offset + x.size(1)
-        if end > self.table.size(0):
+        table = self.table  # which another thread may replace
+        if end > table.size(0):
             with torch.inference_mode(False):  # the longer table may serve training later
-                self.table = sinusoids(max(end, 2 * self.table.size(0)), self.d_model).to(self.table)
-        return x + self.table[offset:end].to(x.dtype)
+                self.table = table = sinusoids(max(end, 2 * table.size(0)), self.d_model).to(table)
+        return x + table[offset:end].to(x.dtype)
 
 
 class LearnedPositions(nn.Module):
@@ -69,10 +70,11 @@ class RotaryPositions(nn.Module):
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         """Rotate x [B, H, T, D], whose first position is `offset`."""
         end = offset + x.size(2)
-        if end > self.table.size(1):
+        table = self.table  # which another thread may replace
+        if end > table.size(1):
             with torch.inference_mode(False):  # the longer table may serve training later
-                self.table = self._angles(max(end, 2 * self.table.size(1))).to(self.table)
-        cos, sin = self.table[:, offset:end].to(x.dtype)  # each [T, D]
+                self.table = table = self._angles(max(end, 2 * table.size(1))).to(table)
+        cos, sin = table[:, offset:end].to(x.dtype)  # each [T, D]
         left, right = x.chunk(2, dim=-1)
         return x * cos + torch.cat((-right, left), dim=-1) * sin  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,16 +43,17 @@ _Strides = ctypes.c_long * 3
 logger = logging.getLogger("translate.native")
 
 
-def attends(q: Tensor, v: Tensor) -> bool:
-    """Whether `attend` can take queries [B, H, Q, D] and values [B, G, K, E], and is faster than torch.
+def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
+    """Whether `attend` can take queries [B, H, Q, D], values [B, G, K, E] and a mask, and is faster than torch.
 
-    That is for a few queries, without gradients, on a CPU.
+    That is for a few queries, without gradients, on a CPU, with one mask for all heads.
     """
     return (
         q.size(2) <= _FEW_QUERIES
         and q.size(3) % _LANES == v.size(3) % _LANES == 0
-        and q.dtype == torch.float32
-        and q.device.type == "cpu"
+        and q.dtype == v.dtype == torch.float32
+        and q.device.type == v.device.type == "cpu"
+        and (attn_mask is None or attn_mask.dim() < 3 or attn_mask.size(-3) == 1)
         and not torch.is_grad_enabled()
         and not torch.compiler.is_compiling()
         and library() is not None
@@ -93,7 +95,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: flo
 def round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """Round x [R, C] to 8-bit integers [R, C], each row scaled so that its largest entry, of [R, 1], becomes ±127."""
     if library() is None:
-        largest = x.abs().amax(dim=1, keepdim=True).clamp_min_(torch.finfo(torch.float32).tiny)
+        largest = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-30)
         return (x * (127 / largest)).round_().to(torch.int8), largest
     x = x.contiguous()
     rounded, largest = x.new_empty(x.shape, dtype=torch.int8), x.new_empty(len(x), 1)
@@ -123,7 +125,7 @@ def best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
         return None
     logits = logits.contiguous()
     log_probs = logits.new_empty(len(logits), count)
-    token_ids = torch.empty(log_probs.shape, dtype=torch.long)
+    token_ids = logits.new_empty(log_probs.shape, dtype=torch.long)
     if _loaded().best_tokens(logits.data_ptr(), *logits.shape, count, log_probs.data_ptr(), token_ids.data_ptr()):
         raise MemoryError("no memory to choose tokens")
     return log_probs, token_ids
@@ -138,19 +140,19 @@ def _loaded() -> ctypes.CDLL:
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled kernels; None where they cannot be had."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if sys.platform == "win32" or compiler is None:
-        logger.info("no C compiler (cc): decoding on a CPU is slower without")
+    command = shlex.split(os.environ.get("CC") or "cc")
+    if sys.platform == "win32" or shutil.which(command[0]) is None:
+        logger.info("no C compiler (%s): decoding on a CPU is slower without", command[0])
         return None
     try:
-        return _declared(ctypes.CDLL(str(_compiled(compiler))))
-    except (OSError, subprocess.SubprocessError) as error:
+        return _declared(ctypes.CDLL(str(_compiled(command))))
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:  # RuntimeError: there is no home directory
         reason = getattr(error, "stderr", None) or str(error)
         logger.info("decoding on a CPU is slower, as its kernels could not be compiled: %s", reason.strip()[-300:])
         return None
 
 
-def _compiled(compiler: str) -> Path:
+def _compiled(compiler: list[str]) -> Path:
     """The shared library; compiled if it is not there yet."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translate"
     made_of = [source.read_bytes() for source in _SOURCES], compiler, _FLAGS, platform.machine(), _processor()
@@ -159,7 +161,7 @@ def _compiled(compiler: str) -> Path:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root) as folder:
             made = Path(folder) / path.name
-            command = [compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES), "-lm"]
+            command = [*compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES), "-lm"]
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
             made.replace(path)
     return path

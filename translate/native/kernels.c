@@ -53,10 +53,13 @@ static inline float largest_of(const float *x, long n) {
 /* out[r] = round(x[r] * 127 / largest[r]), where largest[r] = max |x[r]|. */
 void round_rows(const float *x, long rows, long cols, int8_t *out, float *largest) {
     for (long r = 0; r < rows; r++, x += cols, out += cols) {
-        float found = 1.17549435e-38f;
-#pragma omp simd reduction(max : found)
-        for (long j = 0; j < cols; j++) found = larger(found, fabsf(x[j]));
-        largest[r] = found;
+        float found = 1e-30f, nothing = 0;
+#pragma omp simd reduction(max : found) reduction(+ : nothing)
+        for (long j = 0; j < cols; j++) {
+            found = larger(found, fabsf(x[j]));
+            nothing += x[j] * 0; /* NaN where x is none */
+        }
+        largest[r] = found + nothing;
         float scale = 127 / found;
         for (long j = 0; j < cols; j++) out[j] = (int8_t)(int32_t)rintf(x[j] * scale);
     }
@@ -104,7 +107,7 @@ int best_tokens(const float *logits, long rows, long cols, long k, float *log_pr
         for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
         for (long j = cols / LANES * LANES; j < cols; j++) totals[j % LANES] += exp_below((lanes){0} + logits[j] - best)[0];
         float total = sum_of(totals);
-        float norm = best + logf(total);
+        float share = logf(total);
         long found = 0; /* the k largest lie in the chunks with the k largest maxima */
         for (long c = 0; c < chunks; c++) found = insert(tops[c], c, found, k, log_probs, columns);
         float least = found == k ? log_probs[k - 1] : -INFINITY;
@@ -114,7 +117,7 @@ int best_tokens(const float *logits, long rows, long cols, long k, float *log_pr
             for (long j = c * CHUNK; j < end; j++)
                 if (!(logits[j] < least)) found = insert(logits[j], j, found, k, log_probs, columns);
         }
-        for (long place = 0; place < k; place++) log_probs[place] -= norm;
+        for (long place = 0; place < k; place++) log_probs[place] = (log_probs[place] - best) - share;
     }
     free(tops);
     return 0;

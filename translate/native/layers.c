@@ -52,10 +52,16 @@ int has_byte_products(void) { return 1; }
 /* x[r] * 127 / max |x[r]|, rounded and moved by 128 to lie above 0; the maxima are the scales. */
 static void round_inputs(const float *x, long rows, long cols, uint8_t *out, float *scale) {
     for (long r = 0; r < rows; r++, x += cols, out += cols) {
-        __m512 most = _mm512_set1_ps(1.17549435e-38f);
-        for (long j = 0; j < cols; j += 16) most = _mm512_max_ps(_mm512_abs_ps(_mm512_loadu_ps(x + j)), most);
-        scale[r] = _mm512_reduce_max_ps(most);
-        __m512 factor = _mm512_set1_ps(127 / scale[r]);
+        __m512 most = _mm512_set1_ps(1e-30f);
+        __mmask16 none = 0; /* NaN */
+        for (long j = 0; j < cols; j += 16) {
+            __m512 some = _mm512_loadu_ps(x + j);
+            most = _mm512_max_ps(_mm512_abs_ps(some), most);
+            none |= _mm512_cmp_ps_mask(some, some, _CMP_UNORD_Q);
+        }
+        float largest = _mm512_reduce_max_ps(most);
+        scale[r] = none ? NAN : largest;
+        __m512 factor = _mm512_set1_ps(127 / largest);
         for (long j = 0; j < cols; j += 16) {
             __m512i near = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + j), factor));
             _mm_storeu_si128((__m128i *)(out + j), _mm512_cvtepi32_epi8(_mm512_add_epi32(near, _mm512_set1_epi32(128))));
@@ -181,7 +187,7 @@ static void after(const Stack *stack, const Norm *with, float *x, const float *o
 static void activate(const Stack *stack, float *x, long rows) {
     long width = stack->ff_width;
     if (stack->activation == 0) {
-        for (long j = 0; j < rows * width; j++) x[j] = x[j] > 0 ? x[j] : 0;
+        for (long j = 0; j < rows * width; j++) x[j] = x[j] < 0 ? 0 : x[j]; /* keeps NaN */
     } else if (stack->activation == 1) {
         for (long j = 0; j < rows * width; j++) x[j] = 0.5f * x[j] * (1 + erff(x[j] * 0.70710678f));
     } else {

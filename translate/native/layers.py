@@ -116,7 +116,9 @@ class Packed:
 
     def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
         """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token."""
-        _call("encode", ctypes.byref(self._stack), x.data_ptr(), src_mask.contiguous().data_ptr(), *x.shape[:2])
+        src_mask = src_mask.contiguous()
+        if x.numel():
+            _call("encode", ctypes.byref(self._stack), x.data_ptr(), src_mask.data_ptr(), *x.shape[:2])
         return x
 
     def step(
@@ -136,7 +138,7 @@ class Packed:
         states = (_LayerState * len(caches))(
             *(_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches)
         )
-        logits = torch.empty(len(x), self._num_outputs)
+        logits = x.new_empty(len(x), self._num_outputs)
         src_mask = src_mask.contiguous()
         descent = None if descent is None else descent.contiguous()
         sizes = len(src_mask), len(x) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
