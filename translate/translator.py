@@ -425,12 +425,21 @@ class Translator:
         completes = Counter(pieces[one][-1] for one in wanted if one.text)
         if progress is not None and len(wanted) > completes.total():
             progress(len(wanted) - completes.total())
-        found: dict[Request, list[Hypothesis]] = {}
-        batches = _batches(ids, decode, self.workers)
-        for batch, hypotheses in zip(batches, self._searches(batches, ids, decode), strict=True):
-            found.update(zip(batch, hypotheses, strict=True))
-            if progress is not None:
-                progress(sum(completes[piece] for piece in batch))
+        requests = list(ids)
+
+        def search(sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
+            hypotheses: dict[int, list[Hypothesis]] = {}
+            for places, some in self._searches(sources, prefixes, decode):
+                hypotheses.update(zip(places, some, strict=True))
+                if progress is not None and not (
+                    decode.repetition_guard or decode.length_guard
+                ):  # then it is done before
+                    progress(sum(completes[requests[place]] for place in places))
+            return [hypotheses[place] for place in range(len(sources))]
+
+        prefixes = [self._prefix_ids(piece) for piece in requests]
+        hypotheses = guarded_search(search, list(ids.values()), prefixes, decode, self.tokenizer.eos_id)
+        found = dict(zip(requests, hypotheses, strict=True))
         results = {
             one: self._join([part.text for part in parts], [found[part] for part in parts], decode)
             for one, parts in pieces.items()
@@ -438,16 +447,16 @@ class Translator:
         return [results.get(one, Translation("", 0.0, ())) for one in wanted]
 
     def _searches(
-        self, batches: list[list[Request]], ids: dict[Request, Ids], decode: DecodeConfig
-    ) -> Iterator[list[list[Hypothesis]]]:
-        """Hypotheses of each batch."""
+        self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig
+    ) -> Iterator[tuple[list[int], list[list[Hypothesis]]]]:
+        """Places of the sources of each batch, and their hypotheses."""
+        batches = _batches(sources, decode, self.workers)
 
-        def search(batch: list[Request]) -> list[list[Hypothesis]]:
-            sources, prefixes = [ids[piece] for piece in batch], [self._prefix_ids(piece) for piece in batch]
-            return guarded_search(self._search, sources, prefixes, decode, self.tokenizer.eos_id)
+        def search(places: list[int]) -> list[list[Hypothesis]]:
+            return self._search([sources[place] for place in places], [prefixes[place] for place in places], decode)
 
         with self._ready():
-            yield from side_by_side(search, batches, self.workers, self.threads)
+            yield from zip(batches, side_by_side(search, batches, self.workers, self.threads), strict=True)
 
     def _ready(self) -> AbstractContextManager[None]:
         """For as long as searches run."""
@@ -582,13 +591,13 @@ def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeC
     return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
 
 
-def _batches(ids: dict[Request, Ids], decode: DecodeConfig, workers: int) -> list[list[Request]]:
-    """Pieces longest first, so that the first batches show whether memory suffices, within `batch_tokens`."""
-    order = sorted(ids, key=lambda piece: -len(ids[piece]))
+def _batches(sources: Sequence[Ids], decode: DecodeConfig, workers: int) -> list[list[int]]:
+    """Places of sources, longest first, so that the first batches show whether memory suffices, by `batch_tokens`."""
+    order = sorted(range(len(sources)), key=lambda place: -len(sources[place]))
     share = math.ceil(len(order) / workers)  # so that all have something to do
     batches, start = [], 0
     while start < len(order):
-        rows = max(1, min(share, decode.batch_tokens // (decode.width * len(ids[order[start]]))))
+        rows = max(1, min(share, decode.batch_tokens // (decode.width * len(sources[order[start]]))))
         batches.append(order[start : start + rows])
         start += rows
     return batches
