@@ -1,4 +1,4 @@
-"""Linear maps in 8-bit integers, for translating on a CPU at several times the speed."""
+"""Linear maps in 8-bit integers, for translating faster on a CPU."""
 
 from functools import cache
 
