@@ -429,11 +429,10 @@ class Translator:
 
         def search(sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
             hypotheses: dict[int, list[Hypothesis]] = {}
+            first = not (decode.repetition_guard or decode.length_guard)  # what is searched again counts as done
             for places, some in self._searches(sources, prefixes, decode):
                 hypotheses.update(zip(places, some, strict=True))
-                if progress is not None and not (
-                    decode.repetition_guard or decode.length_guard
-                ):  # then it is done before
+                if progress is not None and first:
                     progress(sum(completes[requests[place]] for place in places))
             return [hypotheses[place] for place in range(len(sources))]
 
