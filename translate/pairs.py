@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from translate.alignment import Links, word_links
@@ -10,6 +10,7 @@ from translate.data.batch import Example, collate
 from translate.data.cleaning import clean_text
 from translate.decoding.hypothesis import normalized_score
 from translate.decoding.scoring import token_log_probs
+from translate.parallel import by_length
 
 if TYPE_CHECKING:
     import torch
@@ -94,15 +95,9 @@ def align_examples(
     return [links[place] for place in range(len(examples))]
 
 
-def pair_batches(examples: Sequence[Example], batch_tokens: int) -> Iterator[list[int]]:
+def pair_batches(examples: Sequence[Example], batch_tokens: int) -> list[list[int]]:
     """Places of the examples, longest first, sentences * longest side within `batch_tokens`; one is always allowed."""
-    longest = [max(map(len, example)) for example in examples]
-    order = sorted(range(len(examples)), key=lambda place: -longest[place])
-    start = 0
-    while start < len(order):
-        rows = max(1, batch_tokens // longest[order[start]])
-        yield order[start : start + rows]
-        start += rows
+    return by_length([max(map(len, example)) for example in examples], batch_tokens)
 
 
 def score_examples(

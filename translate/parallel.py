@@ -10,6 +10,23 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
+def by_length(lengths: Sequence[int], batch_tokens: int, most: int | None = None) -> list[list[int]]:
+    """Places of lengths, longest first, so that the first batches show whether memory suffices.
+
+    Args:
+        lengths: In tokens.
+        batch_tokens: Limit of number * longest in a batch; one is always allowed.
+        most: Limit of their number in a batch; None = any.
+    """
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    batches, start = [], 0
+    while start < len(order):
+        rows = max(1, batch_tokens // lengths[order[start]])
+        batches.append(order[start : start + (rows if most is None else min(rows, most))])
+        start += len(batches[-1])
+    return batches
+
+
 def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cores: int) -> Iterator[Result]:
     """`work` of each job, in their order.
 

@@ -24,7 +24,7 @@ from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.mbr import mbr_order, posterior
 from translate.exporting.directory import exported_format
 from translate.guards import Ids, guarded_search
-from translate.parallel import side_by_side
+from translate.parallel import by_length, side_by_side
 from translate.protect import Masked, fill, translate_masked
 from translate.splitting import split_text
 from translate.terminology import Terminology
@@ -449,7 +449,8 @@ class Translator:
         self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig
     ) -> Iterator[tuple[list[int], list[list[Hypothesis]]]]:
         """Places of the sources of each batch, and their hypotheses."""
-        batches = _batches(sources, decode, self.workers)
+        share = math.ceil(len(sources) / self.workers)  # so that all have something to do
+        batches = by_length([decode.width * len(ids) for ids in sources], decode.batch_tokens, share)
 
         def search(places: list[int]) -> list[list[Hypothesis]]:
             return self._search([sources[place] for place in places], [prefixes[place] for place in places], decode)
@@ -588,18 +589,6 @@ def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeC
     equal = decode.search == "sample"  # their number already speaks for the probable ones
     weights = [1.0] * len(texts) if equal else posterior([found.log_prob for found in hypotheses])
     return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
-
-
-def _batches(sources: Sequence[Ids], decode: DecodeConfig, workers: int) -> list[list[int]]:
-    """Places of sources, longest first, so that the first batches show whether memory suffices, by `batch_tokens`."""
-    order = sorted(range(len(sources)), key=lambda place: -len(sources[place]))
-    share = math.ceil(len(order) / workers)  # so that all have something to do
-    batches, start = [], 0
-    while start < len(order):
-        rows = max(1, min(share, decode.batch_tokens // (decode.width * len(sources[order[start]]))))
-        batches.append(order[start : start + rows])
-        start += rows
-    return batches
 
 
 @contextmanager
