@@ -342,7 +342,7 @@ class DecodeConfig:
     top_p: float = 1.0
     seed: int = 1
     mbr: str = "none"
-    batch_tokens: int = 4096
+    batch_tokens: int = 2048
 
     def __post_init__(self) -> None:
         _choice("decode.search", self.search, ("beam", "sample", "sample_distinct"))

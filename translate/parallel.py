@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
+
+_PATIENCE = 0.0005  # seconds that a thread waits for Python's lock before it asks for it
 
 
 def by_length(lengths: Sequence[int], batch_tokens: int, most: int | None = None) -> list[list[int]]:
@@ -46,12 +49,15 @@ def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: in
     import torch
 
     before = torch.get_num_threads()  # before one of the others becomes what new threads start with
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(min(patience, _PATIENCE))
     pool = ThreadPoolExecutor(workers, "translate", _use_threads, (max(1, cores // workers),))
     try:
         yield from pool.map(work, jobs)
     finally:
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(before)
+        sys.setswitchinterval(patience)
 
 
 def _use_threads(number: int) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from translate.model.attention import Attention, explicit_attention
-from translate.model.cache import KVCache
+from translate.model.cache import KVCache, Selection
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.positions import RotaryPositions
 
@@ -272,7 +272,7 @@ def test_token_by_token_with_a_reorder_halfway_equals_the_full_pass(variant: str
     attention, x = make(variant).to(dtype), random(3, 20, 16).to(dtype)
     rows, cache = torch.tensor([2, 0, 0]), KVCache()
     first = [attention(x[:, t : t + 1], cache=cache) for t in range(9)]
-    cache.select(rows)
+    cache.select(Selection(rows))
     second = [attention(x[:, t : t + 1], cache=cache) for t in range(9, 20)]  # outgrows the first buffer
     causal = causal_attn_mask(torch.ones(3, 20, dtype=torch.bool))
     history = torch.cat((x[rows, :9], x[:, 9:]), 1)
@@ -300,7 +300,7 @@ def test_a_cache_copies_what_it_holds_only_when_its_room_doubles(variant: str) -
 def test_a_cache_without_rows_still_knows_its_bytes() -> None:
     attention, cache = make("grouped"), KVCache()
     attention(random(2, 1, 16), cache=cache)
-    cache.select(torch.tensor([], dtype=torch.long))
+    cache.select(Selection(torch.tensor([], dtype=torch.long)))
     assert (cache.num_elements, cache.bytes_per_token) == (0, 4 * 2 * 2 * 4)
 
 

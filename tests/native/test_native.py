@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from translate import native
-from translate.native import attend, attends, best_tokens, library, round_rows, widen_rows
+from translate.native import attend, attends, best_continuations, library, round_rows, widen_rows
 
 needs_compiler = pytest.mark.skipif(library() is None, reason="there is no C compiler (cc)")
 
@@ -43,24 +43,35 @@ def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
 
 
 @needs_compiler
-def test_best_tokens_are_the_largest_log_probabilities() -> None:
+def test_best_continuations_are_the_largest_sums_without_banned_tokens() -> None:
     torch.manual_seed(2)
     logits = 4 * torch.randn(6, 203)
     logits[1] -= 60
     logits[2, 5] = logits[2, 9] = 30.0  # equals keep their order
     logits[3, 7] = -torch.inf
-    log_probs, token_ids = best_tokens(logits, 14) or ()
-    expected = logits.log_softmax(dim=1)
-    torch.testing.assert_close(log_probs, expected.topk(14).values)
-    torch.testing.assert_close(expected.gather(1, token_ids), expected.topk(14).values)
-    assert token_ids[2, :2].tolist() == [5, 9]
+    logits[4, 0] = 40.0  # nearly all of the probability is banned
+    given, sums, banned = logits.clone(), torch.randn(3, 2), (0, 5, 202, 0)
+    log_probs, beams, token_ids = best_continuations(logits, sums, banned, 14) or ()
+    assert torch.equal(logits, given)
+    expected = logits.log_softmax(dim=1) + sums.view(-1, 1)
+    expected[:, list(banned)] = -torch.inf
+    torch.testing.assert_close(log_probs, expected.view(3, -1).topk(14).values)
+    torch.testing.assert_close(expected.view(3, -1).gather(1, beams * 203 + token_ids), log_probs)
+    assert token_ids[1][beams[1] == 0][0] == 9  # its equal is banned
+
+
+@needs_compiler
+def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
+    log_probs, _, token_ids = best_continuations(torch.zeros(1, 3), torch.zeros(1, 1), (1,), 4) or ()
+    assert log_probs.isinf().tolist() == [[False, False, True, True]]
+    assert token_ids[0, :2].tolist() == [0, 2]
 
 
 @needs_compiler
 def test_logits_that_are_not_numbers_are_not_hidden() -> None:
     logits = torch.randn(2, 100)
     logits[0, 50] = torch.nan
-    log_probs, _ = best_tokens(logits, 3) or ()
+    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 3) or ()
     assert log_probs[0].isnan().all()
     assert log_probs[1].isfinite().all()
 
@@ -68,7 +79,8 @@ def test_logits_that_are_not_numbers_are_not_hidden() -> None:
 @needs_compiler
 def test_log_probabilities_of_large_logits_are_exact() -> None:
     logits = torch.randn(2, 300) + 3000
-    torch.testing.assert_close((best_tokens(logits, 5) or ())[0], logits.log_softmax(dim=1).topk(5).values)
+    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 5) or ()
+    torch.testing.assert_close(log_probs, logits.log_softmax(dim=1).topk(5).values)
 
 
 @needs_compiler
@@ -92,7 +104,7 @@ def test_without_a_compiler_torch_does_it(monkeypatch: pytest.MonkeyPatch, caplo
     try:
         assert library() is None
         assert "no C compiler" in caplog.text
-        assert best_tokens(torch.randn(2, 100), 3) is None
+        assert best_continuations(torch.randn(2, 100), torch.zeros(2, 1), (), 3) is None
     finally:
         library.cache_clear()
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -15,8 +15,8 @@ from torch import Tensor
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.rules import OutputRules
 from translate.decoding.settings import SearchSettings
-from translate.decoding.step_model import StateT, StepModel
-from translate.native import best_tokens
+from translate.decoding.step_model import BestStepModel, StateT, StepModel
+from translate.native import best_continuations
 
 
 class Candidates(NamedTuple):
@@ -106,7 +106,7 @@ class Table(NamedTuple):
         )
 
 
-Choose = Callable[[Tensor, Tensor, Live], Candidates]
+Propose = Callable[[Tensor, Tensor, Live], Candidates]  # given the newest tokens [B * N] and the sums so far [B, N]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,31 +167,37 @@ class BeamSearch(SearchSettings):
         rules = self.rules(src_ids, src_mask, prefixes)
         last_restricted = max(own.last_restricted for own in rules)
 
-        def choose(logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-            length = len(live.steps) + 1
-            if length > last_restricted:
-                return self._best_candidates(logits, log_probs, length)
-            values, places = largest(self.continuations(logits, log_probs, live).flatten(1), 2 * self.beam_size)
+        state = model.start(model.encode(src_ids, src_mask), src_mask)
+        finds_best = isinstance(model, BestStepModel)
+
+        def propose(last_ids: Tensor, log_probs: Tensor, live: Live) -> Candidates:
+            length, count = len(live.steps) + 1, 2 * self.beam_size
+            free, banned = length > last_restricted, self._banned(length)
+            if free and finds_best:
+                return Candidates(
+                    *cast(BestStepModel[StateT], model).best_step(last_ids, state, log_probs, banned, count)
+                )
+            logits = model.step(last_ids, state)
+            if free:
+                return best_candidates(logits, log_probs, banned, count)
+            values, places = largest(self.continuations(logits, log_probs, live).flatten(1), count)
             return Candidates(values, places // logits.size(1), places % logits.size(1))
 
-        state = model.start(model.encode(src_ids, src_mask), src_mask)
-        return self.run(model, state, rules, choose, src_ids.device)
+        return self.run(state, rules, propose, src_ids.device)
 
     def run(
         self,
-        model: StepModel[StateT],
         state: StateT,
         rules: Sequence[OutputRules],
-        choose: Choose,
+        propose: Propose,
         device: torch.device,
     ) -> list[list[Hypothesis]]:
         """`search` from a state on.
 
         Args:
-            model: In eval mode.
             state: Before the first token, a row for each sentence.
             rules: Of each.
-            choose: Gives the candidates of a step, [B, 2N].
+            propose: Takes a step of the model and gives its candidates, [B, 2N].
             device: Of the model.
         """
         live = Live([Searched(place, own) for place, own in enumerate(rules)])
@@ -199,8 +205,7 @@ class BeamSearch(SearchSettings):
         last_ids = torch.full((len(rules),), self.bos_id, device=device)
         log_probs = torch.zeros(len(rules), 1, device=device)
         while True:
-            logits = model.step(last_ids, state)  # [B * N, V], at first [B, V]
-            table = Table.of(choose(logits, log_probs, live), log_probs.size(1))
+            table = Table.of(propose(last_ids, log_probs, live), log_probs.size(1))
             chosen, stays, length = [], [], len(live.steps) + 1
             for row, sentence in enumerate(live.sentences):
                 unfinished = self._take(sentence, row, table, length)
@@ -232,9 +237,9 @@ class BeamSearch(SearchSettings):
             return range(start, start + self.beam_size)
         others = []
         for rank, place in enumerate(range(start, start + table.width)):
-            if table.token_ids[place] != self.eos_id:
+            if table.token_ids[place] != self.eos_id or table.log_probs[place] == -math.inf:
                 others.append(place)
-            elif rank < self.beam_size and table.log_probs[place] != -math.inf:
+            elif rank < self.beam_size:
                 sentence.finished.append(self._finished(place, table, length))
         return others[: self.beam_size]
 
@@ -273,31 +278,31 @@ class BeamSearch(SearchSettings):
         restricted = any(len(live.steps) < one.rules.last_restricted for one in live.sentences)
         return self.ban_(values, live.outputs() if restricted else []).view(*log_probs.shape, -1)
 
-    def _best_candidates(self, logits: Tensor, log_probs: Tensor, length: int) -> Candidates:
-        """The 2N most probable continuations [B, 2N] of hypotheses with `log_probs` [B, N]."""
-        banned = self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)
-        width = min(2 * self.beam_size + len(banned), logits.size(1))
-        best, token_ids = most_probable(logits, width)  # [B * N, width]: no other token can be among the 2N
-        best = best + log_probs.view(-1, 1)
-        for token_id in banned:
-            best.masked_fill_(token_ids == token_id, -math.inf)
-        best, places = best.view(len(log_probs), -1).topk(min(2 * self.beam_size, width * log_probs.size(1)), dim=1)
-        token_ids = token_ids.view(len(log_probs), -1).gather(1, places)
-        missing = 2 * self.beam_size - best.size(1)  # above 0 only with a tiny vocabulary
-        if missing:
-            best = F.pad(best, (0, missing), value=-math.inf)
-            places, token_ids = F.pad(places, (0, missing)), F.pad(token_ids, (0, missing))
-        return Candidates(best, places // width, token_ids)
+    def _banned(self, length: int) -> tuple[int, ...]:
+        """What token number `length` of no output may be."""
+        return self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)
 
 
-def most_probable(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The largest log-probabilities of each row of logits [R, V], best first, and their ids: [R, count] both."""
-    found = best_tokens(logits, count)
+def best_candidates(logits: Tensor, log_probs: Tensor, banned: Sequence[int], count: int) -> Candidates:
+    """The most probable continuations [B, count] of hypotheses with `log_probs` [B, N], without the banned tokens.
+
+    Args:
+        logits: [B * N, V].
+        log_probs: Of the hypotheses so far.
+        banned: Token ids.
+        count: How many; where there are fewer, -inf fills up.
+    """
+    found = best_continuations(logits, log_probs, banned, count)
     if found is not None:
-        return found
-    best, token_ids = top_k(logits, count)
+        return Candidates(*found)
+    width = min(count + len(banned), logits.size(1))
+    best, token_ids = top_k(logits, width)  # [B * N, width]: no other token can be among the best
     likeliest = logits.softmax(dim=1, dtype=torch.float32).gather(1, token_ids[:, :1])  # of all, at least 1 / V
-    return best.float() - best[:, :1] + likeliest.log(), token_ids
+    best = best.float() - best[:, :1] + likeliest.log() + log_probs.view(-1, 1)
+    for token_id in banned:
+        best.masked_fill_(token_ids == token_id, -math.inf)
+    best, places = largest(best.view(len(log_probs), -1), count)
+    return Candidates(best, places // width, token_ids.view(len(log_probs), -1).gather(1, places))
 
 
 def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:

@@ -61,7 +61,11 @@ class DiverseBeam:
         rules = [own for own in self.group.rules(src_ids, src_mask, prefixes) for _ in range(count)]
         memory = model.encode(src_ids, src_mask).repeat_interleave(count, dim=0)
         state = model.start(memory, src_mask.repeat_interleave(count, dim=0))
-        found = self.group.run(model, state, rules, self._candidates, src_ids.device)
+
+        def propose(last_ids: Tensor, log_probs: Tensor, live: Live) -> Candidates:
+            return self._candidates(model.step(last_ids, state), log_probs, live)
+
+        found = self.group.run(state, rules, propose, src_ids.device)
         return [self._merged(found[start : start + count]) for start in range(0, len(found), count)]
 
     def _candidates(self, logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:

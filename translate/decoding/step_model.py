@@ -1,6 +1,7 @@
 """What a search asks of a model: encode once, then one step per token. Any class with these methods will do."""
 
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 from torch import Tensor
 
@@ -40,4 +41,23 @@ class StepModel(Protocol[StateT]):
 
     def step(self, last_ids: Tensor, state: StateT) -> Tensor:
         """Logits [B * N, V] of the next token, given each row's newest one [B * N] (BOS at first)."""
+        ...
+
+
+@runtime_checkable
+class BestStepModel(StepModel[StateT], Protocol[StateT]):
+    """A `StepModel` that finds the best continuations itself, which is faster than to hand out all logits."""
+
+    def best_step(
+        self, last_ids: Tensor, state: StateT, sums: Tensor, banned: Sequence[int], count: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The best continuations after a `step`, as `translate.native.best_continuations` gives them.
+
+        Args:
+            last_ids: As for `step`.
+            state: As for `step`.
+            sums: Log-probabilities of the hypotheses so far, [B, N].
+            banned: Tokens that may not come.
+            count: How many continuations of each sentence.
+        """
         ...

@@ -6,18 +6,39 @@ import torch
 from torch import Tensor
 
 
+class Selection:
+    """Which sentences stay, in which order, and which of them change places on the way.
+
+    Args:
+        sentences: [B']; they shall stand at 0 … B' - 1.
+    """
+
+    def __init__(self, sentences: Tensor) -> None:
+        self.count = len(sentences)
+        self._places = (sentences != torch.arange(self.count, device=sentences.device)).nonzero().squeeze(1)
+        self._sources = sentences[self._places]
+
+    def move(self, held: Tensor) -> None:
+        """Put the rows of the selected sentences into their places; those that are there already cost nothing."""
+        if len(self._places):
+            held[self._places] = held[self._sources]
+
+
 class KVCache:
     """What one self-attention layer remembers of the tokens decoded so far: keys and values, or latents.
 
     One buffer [B, …, C, W] holds all of it: [B, 2, G, C, D] for keys and values, [B, 1, C, L] for latents. Its capacity
-    C doubles when it is full, so appending copies each entry a constant number of times on average.
+    C is enough for as many positions as are expected; when it is full it doubles, so appending copies each entry a
+    constant number of times on average.
 
     The hypotheses of a sentence share its part of the buffer: each step adds one entry per hypothesis, and following
     the beams moves none of them, since a mask says from which entries each hypothesis descends (`DecoderState`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: int = 16) -> None:
+        """Nothing is remembered yet; `expected` positions are to come."""
         self._buffer: Tensor | None = None
+        self._expected = expected
         self.length = 0  # positions
         self.entries = 0  # of a sentence: of each position one, or one for each hypothesis
         self.hypotheses = 1
@@ -52,10 +73,11 @@ class KVCache:
         assert self._buffer is not None
         return start, self._buffer
 
-    def select(self, sentences: Tensor) -> None:
-        """Keep the given sentences, in the given order; one may be named more than once if they do not get more."""
+    def select(self, selection: Selection) -> None:
+        """Keep the selected sentences; one may be named more than once if they do not get more."""
         if self._buffer is not None:
-            self._buffer = _select(self._buffer, sentences)
+            selection.move(self._buffer[..., : self.entries, :])
+            self._buffer = self._buffer[: selection.count]
 
     @property
     def num_elements(self) -> int:
@@ -68,7 +90,7 @@ class KVCache:
         return 0 if self._buffer is None else _bytes_per_token(self._buffer)
 
     def _grow(self, filled: int, like: Tensor) -> None:
-        capacity = max(16, self.entries, 2 * filled)
+        capacity = max(self._expected * self.hypotheses, self.entries, 2 * filled)
         buffer = like.new_empty(*like.shape[:-2], capacity, like.size(-1))
         if self._buffer is not None:
             buffer[..., :filled, :] = self._buffer[..., :filled, :]
@@ -85,9 +107,10 @@ class MemoryCache:
 
     kv: Tensor
 
-    def select(self, sentences: Tensor) -> None:
-        """Keep the given sentences, in the given order; one may be named more than once if they do not get more."""
-        self.kv = _select(self.kv, sentences)
+    def select(self, selection: Selection) -> None:
+        """Keep the selected sentences; one may be named more than once if they do not get more."""
+        selection.move(self.kv)
+        self.kv = self.kv[: selection.count]
 
     @property
     def num_elements(self) -> int:
@@ -98,13 +121,6 @@ class MemoryCache:
     def bytes_per_token(self) -> int:
         """Memory that one source token of one sentence takes."""
         return _bytes_per_token(self.kv)
-
-
-def _select(held: Tensor, rows: Tensor) -> Tensor:
-    """The given rows of `held`, as a view of it: only those that change places are copied."""
-    moved = (rows != torch.arange(len(rows), device=rows.device)).nonzero().squeeze(1)
-    held[moved] = held[rows[moved]]
-    return held[: len(rows)]
 
 
 def _bytes_per_token(kv: Tensor) -> int:
@@ -120,7 +136,8 @@ class DecoderState:
     def __init__(self, memory_caches: list[MemoryCache], memory_mask: Tensor) -> None:
         self.memory_caches = memory_caches
         self.memory_mask = memory_mask  # [B, 1, 1, S]
-        self.self_caches = [KVCache() for _ in memory_caches]
+        expected = 8 + memory_mask.size(-1) * 5 // 4  # a few more tokens than the source: few outputs are longer
+        self.self_caches = [KVCache(expected) for _ in memory_caches]
         self.beam_size = 1
         self._descent: Tensor | None = None  # [B, N, entries]: from which entries a hypothesis descends; None = all
 
@@ -187,10 +204,11 @@ class DecoderState:
 
         Those that keep their place cost nothing.
         """
+        selection = Selection(sentence_indices)
         for cache in self.self_caches:
-            cache.select(sentence_indices)
+            cache.select(selection)
         for memory_cache in self.memory_caches:
-            memory_cache.select(sentence_indices)
+            memory_cache.select(selection)
         self.memory_mask = self.memory_mask.index_select(0, sentence_indices)
         if self._descent is not None:
             self._descent = self._descent.index_select(0, sentence_indices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from torch import Tensor, nn
@@ -11,11 +12,11 @@ from translate.model.cache import DecoderState
 from translate.model.int8 import Int8Linear
 from translate.model.layers import DecoderLayer, EncoderLayer
 from translate.model.transformer import Transformer
-from translate.native.layers import Int8Weights, NormWeights, Packed, Shape, can_run
+from translate.native.layers import Int8Weights, Newest, NormWeights, Packed, Shape, can_run
 
 
 class Int8Transformer:
-    """A `StepModel` that gives what its Transformer gives, but for the rounding of floats, faster.
+    """A `BestStepModel` that gives what its Transformer gives, but for the rounding of floats, faster.
 
     Args:
         model: With linear maps in 8-bit integers (`to_int8`), for which `runs_natively` holds.
@@ -24,8 +25,11 @@ class Int8Transformer:
     def __init__(self, model: Transformer) -> None:
         self._model = model
         encoder, decoder = (list(map(_weights, stack)) for stack in (model.encoder_layers, model.decoder_layers))
+        last, output = _norm(model.decoder_norm), _linear(model.output)
+        table = model.tgt_embedding.tokens.weight.detach().float()
         self._encoder = Packed(_shape(model), encoder, _norm(model.encoder_norm))
-        self._decoder = Packed(_shape(model), decoder, _norm(model.decoder_norm), _linear(model.output))
+        self._decoder = Packed(_shape(model), decoder, last, output, table)
+        self._positions: dict[int, Tensor] = {}
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
         """Memory of the sources, [B, S] to [B, S, M]."""
@@ -37,14 +41,32 @@ class Int8Transformer:
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
         """Logits [B * N, V] of the next token, given each row's newest one [B * N]."""
-        x = (
-            self._model.tgt_embedding(last_ids[:, None], offset=state.length).squeeze(1).float().contiguous()
-        )  # [B * N, M]
+        return self._decoder.step(self._newest(last_ids, state))
+
+    def best_step(
+        self, last_ids: Tensor, state: DecoderState, sums: Tensor, banned: Sequence[int], count: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The best continuations of a step, found in its logits as soon as they are there."""
+        return self._decoder.best_step(self._newest(last_ids, state), sums, banned, count)
+
+    def _newest(self, last_ids: Tensor, state: DecoderState) -> Newest:
+        """Of a step, with room for it in the caches."""
+        position = self._position(state.length)
         entries, descent = state.self_caches[0].entries, state.advance()
         memories = [memory.kv for memory in state.memory_caches]
         pairs = zip(state.self_caches, memories, strict=True)
         caches = [(cache.reserve(memory, state.beam_size)[1], memory) for cache, memory in pairs]
-        return self._decoder.step(x, descent, state.memory_mask[:, 0, 0], entries, caches)
+        return Newest(last_ids, position, descent, state.memory_mask[:, 0, 0], entries, caches)
+
+    def _position(self, number: int) -> Tensor | None:
+        """What is added to the embedding of a token at a position, [M]."""
+        positions = self._model.tgt_embedding.positions
+        if positions is None:
+            return None
+        if number not in self._positions:
+            nothing = self._model.tgt_embedding.tokens.weight.new_zeros(1, 1, self._model.output.weight.size(1))
+            self._positions[number] = positions(nothing, number).flatten().float()
+        return self._positions[number]
 
 
 def runs_natively(model: nn.Module) -> bool:

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +35,7 @@ _FLAGS = (
     "-shared",
     "-fPIC",
 )
-_MOST_TOKENS = 64  # that `best_tokens` may be asked for: they are kept sorted by insertion
+_MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
 _FEW_QUERIES = 16  # up to which `attend` is faster than torch's kernel
 _LANES = 16  # that the widths of its heads are multiples of
 
@@ -116,19 +117,43 @@ def widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor 
     return sums.view(torch.float32)
 
 
-def best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
-    """The largest log-probabilities of each row of logits [R, V], best first, and their ids: [R, count] both.
+def best_continuations(
+    logits: Tensor, sums: Tensor, banned: Sequence[int], count: int
+) -> tuple[Tensor, Tensor, Tensor] | None:
+    """The most probable continuations of the hypotheses of each sentence, best first.
 
-    None where it takes other logits than float32 on a CPU, or the count is large.
+    Args:
+        logits: [B * N, V].
+        sums: Log-probabilities of the hypotheses so far [B, N].
+        banned: Tokens that may not come.
+        count: How many continuations of each sentence.
+
+    Returns:
+        Their log-probabilities, the hypotheses that they continue and the tokens, [B, count] each; -inf where there
+        are fewer. None where it takes other logits than float32 on a CPU, or the count is large.
     """
     if logits.dtype != torch.float32 or logits.device.type != "cpu" or count > _MOST_TOKENS or library() is None:
         return None
-    logits = logits.contiguous()
-    log_probs = logits.new_empty(len(logits), count)
-    token_ids = logits.new_empty(log_probs.shape, dtype=torch.long)
-    if _loaded().best_tokens(logits.data_ptr(), *logits.shape, count, log_probs.data_ptr(), token_ids.data_ptr()):
+    logits, sums = logits.contiguous(), sums.contiguous()
+    found = empty_continuations(len(sums), count)
+    failed = _loaded().best_continuations(
+        *(logits.data_ptr(), sums.data_ptr(), token_array(banned), len(banned)),
+        *(*sums.shape, logits.size(1), count, *(part.data_ptr() for part in found)),
+    )
+    if failed:
         raise MemoryError("no memory to choose tokens")
-    return log_probs, token_ids
+    return found
+
+
+def empty_continuations(sentences: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Space for what `best_continuations` gives."""
+    shape = sentences, count
+    return torch.empty(shape), torch.empty(shape, dtype=torch.long), torch.empty(shape, dtype=torch.long)
+
+
+def token_array(token_ids: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+    """Token ids as C reads them."""
+    return (ctypes.c_int64 * len(token_ids))(*token_ids)
 
 
 def _loaded() -> ctypes.CDLL:
@@ -179,10 +204,10 @@ def _processor() -> str:
 def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
     pointer, number = ctypes.c_void_p, ctypes.c_long
     found.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer]
-    found.best_tokens.argtypes = [pointer, *[number] * 3, pointer, pointer]
+    found.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
     found.round_rows.argtypes = [pointer, number, number, pointer, pointer]
     found.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
     found.round_rows.restype = found.widen_rows.restype = None
     found.encode.argtypes = [*[pointer] * 3, number, number]
-    found.decode_step.argtypes = [*[pointer] * 6, *[number] * 5, pointer]
+    found.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]
     return found

@@ -92,34 +92,71 @@ static inline long insert(float x, int64_t column, long found, long k, float *va
     return found;
 }
 
-/* The k <= 64 largest log-probabilities of each row of logits, descending, and their columns. */
-int best_tokens(const float *logits, long rows, long cols, long k, float *log_probs, int64_t *columns) {
+/* The k largest log-probabilities of a row of logits but for the banned columns, descending, and their columns; -inf
+   and column 0 where there are fewer. `tops` and `kept` are space for a number per chunk and per banned column. */
+static void best_of_row(float *logits, long cols, const int64_t *banned, long num_banned, long k, float *tops,
+                        float *kept, float *log_probs, int64_t *columns) {
     long chunks = (cols + CHUNK - 1) / CHUNK;
-    float *tops = malloc(chunks * sizeof(float));
-    if (!tops) return 1;
-    for (long r = 0; r < rows; r++, logits += cols, log_probs += k, columns += k) {
-        float best = -INFINITY;
-        for (long c = 0; c < chunks; c++) {
-            tops[c] = largest_of(logits + c * CHUNK, c + 1 < chunks ? CHUNK : cols - c * CHUNK);
-            best = larger(tops[c], best);
-        }
-        lanes totals = {0};
-        for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
-        for (long j = cols / LANES * LANES; j < cols; j++) totals[j % LANES] += exp_below((lanes){0} + logits[j] - best)[0];
-        float total = sum_of(totals);
-        float share = logf(total);
-        long found = 0; /* the k largest lie in the chunks with the k largest maxima */
-        for (long c = 0; c < chunks; c++) found = insert(tops[c], c, found, k, log_probs, columns);
-        float least = found == k ? log_probs[k - 1] : -INFINITY;
-        found = 0;
-        for (long c = 0; c < chunks; c++) {
-            long end = tops[c] < least ? 0 : c + 1 < chunks ? (c + 1) * CHUNK : cols;
-            for (long j = c * CHUNK; j < end; j++)
-                if (!(logits[j] < least)) found = insert(logits[j], j, found, k, log_probs, columns);
-        }
-        for (long place = 0; place < k; place++) log_probs[place] = (log_probs[place] - best) - share;
+    float best = -INFINITY;
+    for (long b = 0; b < num_banned; b++) {
+        kept[b] = logits[banned[b]];
+        best = larger(kept[b], best);
+        logits[banned[b]] = -INFINITY;
     }
-    free(tops);
+    for (long c = 0; c < chunks; c++) {
+        tops[c] = largest_of(logits + c * CHUNK, c + 1 < chunks ? CHUNK : cols - c * CHUNK);
+        best = larger(tops[c], best);
+    }
+    lanes totals = {0};
+    for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
+    for (long j = cols / LANES * LANES; j < cols; j++) totals[j % LANES] += exp_below((lanes){0} + logits[j] - best)[0];
+    for (long b = 0; b < num_banned; b++) totals[0] += exp_below((lanes){0} + kept[b] - best)[0];
+    float share = logf(sum_of(totals));
+    long found = 0; /* the k largest lie in the chunks with the k largest maxima */
+    for (long c = 0; c < chunks; c++) found = insert(tops[c], c, found, k, log_probs, columns);
+    float least = found == k ? log_probs[k - 1] : -INFINITY;
+    found = 0;
+    for (long c = 0; c < chunks; c++) {
+        long end = tops[c] < least ? 0 : c + 1 < chunks ? (c + 1) * CHUNK : cols;
+        for (long j = c * CHUNK; j < end; j++)
+            if (!(logits[j] < least)) found = insert(logits[j], j, found, k, log_probs, columns);
+    }
+    for (long place = 0; place < k; place++) {
+        log_probs[place] = place < found ? (log_probs[place] - best) - share : -INFINITY;
+        if (place >= found) columns[place] = 0;
+    }
+    for (long b = num_banned; b--;) logits[banned[b]] = kept[b]; /* backwards: one may be named twice */
+}
+
+/* The `count` most probable continuations of each sentence's hypotheses, best first; -inf where there are fewer.
+
+   logits     [sentences * hypotheses, cols]; as they were in the end
+   sums       [sentences, hypotheses], log-probabilities of the hypotheses so far
+   banned     columns that may not come
+   log_probs  [sentences, count] of the continuations, beams and columns the same: which hypothesis, which token
+
+   Returns 0, or 1 without memory. */
+int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
+                       long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns) {
+    long chunks = (cols + CHUNK - 1) / CHUNK;
+    char *space = malloc((chunks + num_banned + count) * sizeof(float) + 2 * count * sizeof(int64_t));
+    if (!space) return 1;
+    int64_t *own_columns = (int64_t *)space, *places = own_columns + count;
+    float *tops = (float *)(places + count), *kept = tops + chunks, *own = kept + num_banned;
+    for (long s = 0; s < sentences; s++, log_probs += count, beams += count, columns += count) {
+        long found = 0;
+        for (long h = 0; h < hypotheses; h++, logits += cols) {
+            best_of_row(logits, cols, banned, num_banned, count, tops, kept, own, own_columns);
+            for (long i = 0; i < count; i++) /* a place names the hypothesis and the column */
+                found = insert(own[i] + *sums, h * cols + own_columns[i], found, count, log_probs, places);
+            sums++;
+        }
+        for (long i = 0; i < count; i++) {
+            beams[i] = places[i] / cols;
+            columns[i] = places[i] % cols;
+        }
+    }
+    free(space);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #define PANEL 64 /* outputs of a linear map that are computed together */
 #define ROWS 6   /* inputs that share a reading of the weights */
 #define BLOCK 96 /* rows that pass through all layers together: what they leave behind stays in the cache */
+#define LOGITS 24 /* rows whose logits are looked through while they are in the cache */
 
 typedef struct {
     const int8_t *weight;       /* [outputs / PANEL][inputs / 4][PANEL][4], outputs filled up with zeros */
@@ -40,6 +41,24 @@ typedef struct {
     int64_t memory_strides[4];
 } LayerState;
 
+typedef struct {
+    const float *table; /* [tokens, width] */
+    float scale;
+    const float *position; /* [width], of the newest tokens, or null */
+} Embedding;
+
+/* What a step is asked for: all logits, or the best continuations as `best_continuations` gives them. */
+typedef struct {
+    float *logits; /* [sentences * hypotheses, outputs]; null = the others */
+    const float *sums;
+    const int64_t *banned;
+    int64_t num_banned, count;
+    float *log_probs;
+    int64_t *beams, *columns;
+} Wanted;
+
+int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
+                       long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out);
@@ -129,22 +148,25 @@ static void apply(const Linear *linear, const uint8_t *x, const float *row_scale
 
 /* What the layers work in; one allocation, which `space` begins. */
 typedef struct {
-    float *space, *heads, *wide, *row_scale;
+    float *space, *heads, *wide, *row_scale, *x, *logits;
     uint8_t *rounded;
 } Scratch;
 
 static long larger_of(long a, long b) { return a > b ? a : b; }
 
-static int reserve(Scratch *scratch, const Stack *stack, long rows) {
+/* For so many rows in the layers, and so many logits. */
+static int reserve(Scratch *scratch, const Stack *stack, long rows, long logits) {
     long q_width = stack->heads * stack->head_dim, qkv_width = q_width + 2 * stack->groups * stack->head_dim;
     long deepest = larger_of(larger_of(stack->width, q_width), stack->ff_width);
     long widest = larger_of(qkv_width, stack->ff_width * (stack->activation == 2 ? 2 : 1));
-    scratch->space = malloc(rows * ((2 * deepest + widest + 1) * sizeof(float) + deepest));
+    scratch->space = malloc((rows * (2 * deepest + widest + stack->width + 1) + logits) * sizeof(float) + rows * deepest);
     if (!scratch->space) return 1;
     scratch->heads = scratch->space + rows * deepest;
     scratch->wide = scratch->heads + rows * deepest;
-    scratch->row_scale = scratch->wide + rows * widest;
-    scratch->rounded = (uint8_t *)(scratch->row_scale + rows);
+    scratch->x = scratch->wide + rows * widest;
+    scratch->row_scale = scratch->x + rows * stack->width;
+    scratch->logits = scratch->row_scale + rows;
+    scratch->rounded = (uint8_t *)(scratch->logits + logits);
     return 0;
 }
 
@@ -240,7 +262,7 @@ static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, l
 int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) {
     long block = block_of(sentences, src_len);
     Scratch scratch;
-    int failed = reserve(&scratch, stack, block * src_len);
+    int failed = reserve(&scratch, stack, block * src_len, 0);
     if (failed) return failed;
     for (long first = 0; first < sentences && !failed; first += block)
         failed = encode_block(stack, x + first * src_len * stack->width, src_mask + first * src_len,
@@ -249,9 +271,16 @@ int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences
     return failed;
 }
 
-static int step_block(const Stack *stack, const Linear *output, const LayerState *states, long first, float *x,
-                      const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses, long entries,
-                      long capacity, long src_len, float *logits, Scratch scratch) {
+static void embed(const Embedding *embedding, const int64_t *ids, long rows, long width, float *out) {
+    for (long r = 0; r < rows; r++, out += width) {
+        const float *token = embedding->table + ids[r] * width, *position = embedding->position;
+        for (long j = 0; j < width; j++) out[j] = token[j] * embedding->scale + (position ? position[j] : 0);
+    }
+}
+
+static int step_block(const Stack *stack, const LayerState *states, long first, float *x, const uint8_t *descent,
+                      const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity,
+                      long src_len, Scratch scratch) {
     long rows = sentences * hypotheses, dim = stack->head_dim, groups = stack->groups, keys = entries + hypotheses;
     long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
     long q_strides[3] = {hypotheses * qkv_width, dim, qkv_width}, cross_strides[3] = {hypotheses * q_width, dim, q_width};
@@ -287,30 +316,48 @@ static int step_block(const Stack *stack, const Linear *output, const LayerState
         feed_forward(stack, layer, x, rows, &scratch);
     }
     last(stack, x, rows);
-    linear(output, x, rows, &scratch, logits);
     return failed;
 }
 
-/* Logits [sentences * hypotheses, outputs] of the next token.
+/* What is wanted of sentences `first` and following, whose hypotheses the decoder has turned into x; a few at a time. */
+static int answer(const Linear *output, const float *x, long first, long sentences, long hypotheses,
+                  const Wanted *wanted, Scratch scratch) {
+    long most = larger_of(1, LOGITS / hypotheses), outputs = output->outputs;
+    int failed = 0;
+    for (long done = 0; done < sentences && !failed; done += most) {
+        long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * wanted->count;
+        float *logits = wanted->logits ? wanted->logits + sentence * hypotheses * outputs : scratch.logits;
+        linear(output, x + done * hypotheses * output->inputs, count * hypotheses, &scratch, logits);
+        if (!wanted->logits)
+            failed = best_continuations(logits, wanted->sums + sentence * hypotheses, wanted->banned,
+                                        wanted->num_banned, count, hypotheses, outputs, wanted->count,
+                                        wanted->log_probs + at, wanted->beams + at, wanted->columns + at);
+    }
+    return failed;
+}
 
-   x         [sentences * hypotheses, width], embeddings of the newest tokens; overwritten
+/* One more token of every hypothesis: takes the newest ones and gives what is wanted of the next.
+
+   ids       [sentences * hypotheses], the newest tokens
    descent   [sentences, hypotheses, entries + hypotheses], which entries of the cache each may look at; null = all
    src_mask  [sentences, src_len], real source tokens
    entries   of the cache so far; those of the newest tokens are added behind them
 
    Returns 0, or 1 without memory. */
-int decode_step(const Stack *stack, const Linear *output, const LayerState *states, float *x, const uint8_t *descent,
-                const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity, long src_len,
-                float *logits) {
+int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+                const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
+                long entries, long capacity, long src_len, const Wanted *wanted) {
     long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
-    int failed = reserve(&scratch, stack, block * hypotheses);
+    int failed = reserve(&scratch, stack, block * hypotheses,
+                         wanted->logits ? 0 : larger_of(LOGITS, hypotheses) * output->outputs);
     if (failed) return failed;
     for (long first = 0; first < sentences && !failed; first += block) {
         long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;
-        failed = step_block(stack, output, states, first, x + row * stack->width, descent ? descent + row * keys : NULL,
-                            src_mask + first * src_len, count, hypotheses, entries, capacity, src_len,
-                            logits + row * output->outputs, scratch);
+        embed(embedding, ids + row, count * hypotheses, stack->width, scratch.x);
+        failed = step_block(stack, states, first, scratch.x, descent ? descent + row * keys : NULL,
+                            src_mask + first * src_len, count, hypotheses, entries, capacity, src_len, scratch);
+        failed |= answer(output, scratch.x, first, count, hypotheses, wanted, scratch);
     }
     free(scratch.space);
     return failed;
@@ -320,9 +367,9 @@ int decode_step(const Stack *stack, const Linear *output, const LayerState *stat
 
 int has_byte_products(void) { return 0; }
 int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) { return 1; }
-int decode_step(const Stack *stack, const Linear *output, const LayerState *states, float *x, const uint8_t *descent,
-                const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity, long src_len,
-                float *logits) {
+int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+                const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
+                long entries, long capacity, long src_len, const Wanted *wanted) {
     return 1;
 }
 

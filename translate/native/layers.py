@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from translate.native import library
+from translate.native import empty_continuations, library, token_array
 
 _PANEL = 64  # outputs that are computed together
 ACTIVATIONS = ("relu", "gelu", "swiglu")
@@ -51,6 +51,18 @@ class _LayerState(ctypes.Structure):
     )
 
 
+class _Embedding(ctypes.Structure):
+    _fields_ = (("table", ctypes.c_void_p), ("scale", ctypes.c_float), ("position", ctypes.c_void_p))
+
+
+class _Wanted(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("logits", "sums", "banned")),
+        *((name, ctypes.c_int64) for name in ("num_banned", "count")),
+        *((name, ctypes.c_void_p) for name in ("log_probs", "beams", "columns")),
+    )
+
+
 class Int8Weights(NamedTuple):
     """A linear map in 8-bit integers.
 
@@ -73,6 +85,27 @@ class NormWeights(NamedTuple):
     epsilon: float
 
 
+class Newest(NamedTuple):
+    """The newest token of every hypothesis, and what it needs besides the caches.
+
+    Attributes:
+        ids: [B * N].
+        position: What is added to their embeddings, [M]; None = nothing.
+        descent: Bool [B, N, entries + N], which entries of the cache each hypothesis may look at; None = all.
+        src_mask: [B, S] bool.
+        entries: Of a sentence in the caches, before this step.
+        caches: Of each layer the buffer [B, 2, G, C, D] that the newest keys and values are written into, and those
+            of the memory [B, 2, G, S, D].
+    """
+
+    ids: Tensor
+    position: Tensor | None
+    descent: Tensor | None
+    src_mask: Tensor
+    entries: int
+    caches: Sequence[tuple[Tensor, Tensor]]
+
+
 class Shape(NamedTuple):
     """What all layers of a stack have in common."""
 
@@ -93,6 +126,7 @@ class Packed:
         layers: The weights of each by the names of `_Layer`; an encoder's have no cross-attention.
         last_norm: After the layers, if any.
         output: The projection to logits, if any.
+        table: The embeddings [V, M], if any, for a decoder.
     """
 
     def __init__(
@@ -101,6 +135,7 @@ class Packed:
         layers: Sequence[Mapping[str, Int8Weights | NormWeights | None]],
         last_norm: NormWeights | None = None,
         output: Int8Weights | None = None,
+        table: Tensor | None = None,
     ) -> None:
         self._held: list[Tensor] = []
         packed = [
@@ -113,6 +148,7 @@ class Packed:
             self._stack.last_norm = self._pack(last_norm)
         self._output: Any = None if output is None else self._pack(output)
         self._num_outputs = 0 if output is None else len(output.weight)
+        self._table = self._hold(table)
 
     def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
         """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token."""
@@ -121,31 +157,34 @@ class Packed:
             _call("encode", ctypes.byref(self._stack), x.data_ptr(), src_mask.data_ptr(), *x.shape[:2])
         return x
 
-    def step(
-        self, x: Tensor, descent: Tensor | None, src_mask: Tensor, entries: int, caches: Iterable[tuple[Tensor, Tensor]]
-    ) -> Tensor:
-        """Logits [B * N, V] of the next token.
+    def step(self, newest: Newest) -> Tensor:
+        """Logits [B * N, V] of the next token."""
+        logits = torch.empty(len(newest.ids), self._num_outputs)
+        self._step(newest, _Wanted(logits=logits.data_ptr()))
+        return logits
 
-        Args:
-            x: Embeddings of the newest tokens [B * N, M]; overwritten.
-            descent: Bool [B, N, entries + N], which entries of the cache each hypothesis may look at; None = all.
-            src_mask: [B, S] bool.
-            entries: Of a sentence in the caches, before this step.
-            caches: Of each layer the buffer [B, 2, G, C, D] that the newest keys and values are written into, and those
-                of the memory [B, 2, G, S, D].
-        """
-        caches = list(caches)
+    def best_step(
+        self, newest: Newest, sums: Tensor, banned: Sequence[int], count: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The best continuations, as `translate.native.best_continuations` finds them in the logits."""
+        sums, held = sums.contiguous(), token_array(banned)
+        found = empty_continuations(len(sums), count)
+        places = (part.data_ptr() for part in found)
+        self._step(newest, _Wanted(None, sums.data_ptr(), ctypes.addressof(held), len(banned), count, *places))
+        return found
+
+    def _step(self, newest: Newest, wanted: _Wanted) -> None:
+        ids, position, descent, src_mask, entries, caches = newest
         states = (_LayerState * len(caches))(
             *(_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches)
         )
-        logits = x.new_empty(len(x), self._num_outputs)
         src_mask = src_mask.contiguous()
         descent = None if descent is None else descent.contiguous()
-        sizes = len(src_mask), len(x) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
+        sizes = len(src_mask), len(ids) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
         masks = None if descent is None else descent.data_ptr(), src_mask.data_ptr()
-        stack = ctypes.byref(self._stack), ctypes.byref(self._output)
-        _call("decode_step", *stack, states, x.data_ptr(), *masks, *sizes, logits.data_ptr())
-        return logits
+        embedding = _Embedding(self._table, self._stack.width**0.5, None if position is None else position.data_ptr())
+        parts = (ctypes.byref(part) for part in (self._stack, self._output, embedding))
+        _call("decode_step", *parts, states, ids.data_ptr(), *masks, *sizes, ctypes.byref(wanted))
 
     def _pack(self, part: Int8Weights | NormWeights) -> _Linear | _Norm:
         if isinstance(part, NormWeights):
