@@ -150,7 +150,24 @@ def is_nested(annotation: Any) -> bool:
         (DecodeConfig, {"num_hypotheses": 6}, r"decode.num_hypotheses \(6\) must be at most decode.beam_size \(5\)"),
         (DecodeConfig, {"min_output_len": 300}, r"decode.min_output_len \(300\) must be at most"),
         (EvaluateConfig, {"protocol": "uncased"}, r"protocol \(uncased\)"),
+        (ModelConfig, {"layer_drop": 1.0}, r"model.layer_drop \(1.0\)"),
+        (ModelConfig, {"word_dropout": -0.1}, r"model.word_dropout \(-0.1\)"),
+        (OptimConfig, {"r_drop": -1.0}, r"optim.r_drop \(-1.0\) must be at least 0"),
         (TrainConfig, {"seed": -1}, r"seed \(-1\)"),
+        (
+            TrainConfig,
+            {
+                "model": ModelConfig(dropout=0.0, embedding_dropout=0.0, layer_drop=0.5),  # the same for both passes
+                "optim": OptimConfig(r_drop=5.0),
+            },
+            r"optim.r_drop \(5.0\) .* none; set one of model.dropout, .*, model.word_dropout above 0",
+        ),
+        (
+            TrainConfig,
+            {"model": ModelConfig(layer_drop=0.1), "trainer": TrainerConfig(strategy="fsdp")},
+            r"model.layer_drop \(0.1\) .*; set trainer.strategy=ddp",
+        ),
+        (BenchmarkTrainConfig, {"optim": OptimConfig(r_drop=5.0)}, "a benchmark needs optim.r_drop=0"),
         (TrainConfig, {"tokenizer": TokenizerConfig(joint=False)}, "model.share_embeddings=false"),
         (TrainConfig, {"model": ModelConfig(positions="learned", max_positions=100)}, r"data.max_len \(256\)"),
         (

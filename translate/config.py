@@ -33,6 +33,10 @@ def _share(name: str, value: float) -> None:
         raise ValueError(f"{name} ({value}) must be at least 0 and below 1")
 
 
+# what two passes through the network draw differently; of `layer_drop` both see the same draws
+_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout", "word_dropout")
+
+
 @dataclass
 class ModelConfig:
     """The network; keys are explained in conf/model/small.yaml."""
@@ -61,6 +65,8 @@ class ModelConfig:
     attention_dropout: float = 0.0
     activation_dropout: float = 0.0
     embedding_dropout: float = 0.1
+    word_dropout: float = 0.0
+    layer_drop: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers", "max_positions"):
@@ -76,7 +82,7 @@ class ModelConfig:
         _choice("model.norm", self.norm, ("layernorm", "rmsnorm"))
         _choice("model.activation", self.activation, ("relu", "gelu", "swiglu"))
         _choice("model.positions", self.positions, ("sinusoidal", "learned", "rotary"))
-        for name in ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout"):
+        for name in (*_DROPOUTS, "layer_drop"):
             _share(f"model.{name}", getattr(self, name))
         head_dim = self.head_dim or self.d_model // self.num_heads
         divisor = 4 if "mla" in self.attention_kinds[:2] else 2  # a latent's rotary key is half as wide as a head
@@ -221,6 +227,7 @@ class OptimConfig:
     warmup_steps: int = 1000
     min_lr_ratio: float = 0.0
     label_smoothing: float = 0.1
+    r_drop: float = 0.0
     clip_norm: float = 1.0
 
     def __post_init__(self) -> None:
@@ -232,6 +239,7 @@ class OptimConfig:
         _at_least("optim.eps", self.eps, 0)
         _at_least("optim.weight_decay", self.weight_decay, 0)
         _at_least("optim.warmup_steps", self.warmup_steps, 0)
+        _at_least("optim.r_drop", self.r_drop, 0)
         _at_least("optim.clip_norm", self.clip_norm, 0)
 
 
@@ -444,6 +452,16 @@ class TrainConfig:
                 f"optim.schedule={self.optim.schedule} needs to know the end: "
                 "set trainer.max_epochs or trainer.max_steps"
             )
+        if self.optim.r_drop and not any(getattr(self.model, name) for name in _DROPOUTS):
+            raise ValueError(
+                f"optim.r_drop ({self.optim.r_drop}) compares two passes with different dropout masks, and there are "
+                f"none; set one of {', '.join(f'model.{name}' for name in _DROPOUTS)} above 0"
+            )
+        if self.model.layer_drop and self.trainer.strategy == "fsdp":
+            raise ValueError(
+                f"model.layer_drop ({self.model.layer_drop}) skips other layers in each process, which wait for each "
+                "other's part of every layer with trainer.strategy=fsdp; set trainer.strategy=ddp"
+            )
 
 
 @dataclass
@@ -510,6 +528,9 @@ class BenchmarkTrainConfig(TrainConfig):
         for name in ("resume", "run_dir"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} ({getattr(self, name)}) does nothing in a benchmark; leave it out")
+        for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
+            if value:
+                raise ValueError(f"{name} ({value}) changes how much a step computes; a benchmark needs {name}=0")
         for name in ("devices", "num_nodes"):
             if getattr(self.trainer, name) > 1:
                 raise ValueError(

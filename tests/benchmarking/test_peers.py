@@ -73,6 +73,8 @@ def test_dropout_is_where_ours_is(name: str) -> None:
     for place in ("dropout", "attention_dropout", "activation_dropout"):
         model = build(name, replace(config, **{place: 0.5}))[0].train()
         assert not torch.equal(model(one), model(one)), place
+    model, differences = build(name, replace(config, word_dropout=0.5))
+    assert torch.equal(model.train()(one), model(one)) == ("no dropout of words" in differences)
 
 
 @pytest.mark.parametrize(

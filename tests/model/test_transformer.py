@@ -133,12 +133,15 @@ def test_permuting_the_batch_permutes_the_output(config: ModelConfig) -> None:
     assert_close(model(*(x.flip(0) for x in tensors)), model(*tensors).flip(0))
 
 
-def test_eval_is_repeatable_with_every_dropout_on() -> None:
-    config = replace(TINY, dropout=0.5, attention_dropout=0.5, activation_dropout=0.5, embedding_dropout=0.5)
-    model, tensors = make(config), batch()
-    assert torch.equal(model(*tensors), model(*tensors))
-    model.train()
-    assert not torch.equal(model(*tensors), model(*tensors))
+@torch.no_grad()
+def test_every_dropout_is_on_in_training_and_off_outside() -> None:
+    names = ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout", "word_dropout", "layer_drop")
+    model, tensors = make(replace(TINY, **dict.fromkeys(names, 0.5))), batch()
+    assert_close(model(*tensors), make(TINY)(*tensors), atol=0, rtol=0)
+    none = dict.fromkeys(names, 0.0)
+    for name in names:
+        model = make(replace(TINY, **none | {name: 0.5})).train()
+        assert len({float(model(*tensors).sum()) for _ in range(5)}) > 1, name
 
 
 def test_an_all_padding_source_gives_no_nan_forward_or_backward(config: ModelConfig) -> None:

@@ -106,7 +106,8 @@ def test_two_processes_give_the_losses_of_one_with_twice_the_batches(make_config
 def test_a_killed_process_ends_the_run_with_the_line_that_resumes_it_to_the_losses_of_an_unbroken_one(
     make_config, tmp_path, monkeypatch
 ) -> None:
-    config = make_config(devices=2, max_epochs=None, max_steps=9, checkpoint_every=2)  # with dropout
+    config = make_config(devices=2, max_epochs=None, max_steps=9, checkpoint_every=2, optim={"r_drop": 5.0})
+    config = replace(config, model=replace(config.model, word_dropout=0.1, layer_drop=0.5))  # and dropout
     whole, broken, log = tmp_path / "whole", tmp_path / "broken by kill", tmp_path / "log"
     assert fork(lambda rank: train(replace(config, run_dir=str(whole))), log) == [0, 0], log.read_text()
     log.unlink()

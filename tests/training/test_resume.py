@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from translate.config import TrainConfig
+from translate.config import ModelConfig, TrainConfig
 from translate.train import train
 from translate.training.module import TranslationModule
 
@@ -103,6 +103,7 @@ def assert_resumed_equals_unbroken(
         assert names == {path.name for path in (unbroken / "checkpoints").iterdir()}
 
 
+TINY = {"d_model": 16, "d_ff": 32, "num_heads": 2, "num_encoder_layers": 1, "num_decoder_layers": 1}
 VARIANTS = {
     # name: trainer settings, steps to stop after (mid-epoch, at an epoch's end, at a validation), steps in all
     "epochs": ({"max_epochs": 3}, [2, 7, 8], 21),
@@ -110,15 +111,19 @@ VARIANTS = {
     "steps": ({"max_epochs": None, "max_steps": 17, "validate_every": 5}, [5, 7, 16], 17),
     "both limits": ({"max_epochs": 5, "max_steps": 17}, [6, 7, 14], 17),
     "accumulated": ({"max_epochs": 3, "accumulate": 2, "validate_every": 3}, [2, 4, 6], 12),
-    "averaged, workers": (
-        {"max_epochs": 2, "workers": 2, "ema_decay": 0.7, "average": "last", "average_count": 2},
+    "averaged, workers, all that is random": (
+        {
+            **{"max_epochs": 2, "workers": 2, "ema_decay": 0.7, "average": "last", "average_count": 2},
+            "optim": {"r_drop": 5.0},
+            "changes": {"model": ModelConfig(**TINY, word_dropout=0.1, layer_drop=0.5)},
+        },
         [3, 7],
         14,
     ),
 }
 
 
-FAST = ("accumulated", "averaged, workers")
+FAST = ("accumulated", "averaged, workers, all that is random")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in VARIANTS])

@@ -26,9 +26,9 @@ def make_batch(sentences: int = 9, seed: int = 0) -> Batch:
     return collate([Example(ids(), ids()) for _ in range(sentences)], pad_id=0, bos_id=2)
 
 
-def make_loss(dropout: float) -> tuple[Callable[[Batch], Tensor], list[torch.nn.Parameter]]:
+def make_loss(dropout: float, layer_drop: float = 0.0) -> tuple[Callable[[Batch], Tensor], list[torch.nn.Parameter]]:
     torch.manual_seed(1)
-    shares = {"dropout": dropout, "embedding_dropout": dropout, "attention_dropout": dropout}
+    shares = {"dropout": dropout, "embedding_dropout": dropout, "attention_dropout": dropout, "layer_drop": layer_drop}
     config = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, **shares)
     model = build_model(config, 30, 30).train()
 
@@ -69,6 +69,15 @@ def test_a_seed_decides_the_result_bit_for_bit() -> None:
     for _ in range(20):
         assert_close(run(5), first, atol=0, rtol=0)
     assert run(6)[0] != first[0]
+
+
+def test_skipped_layers_leave_a_gradient_for_every_parameter() -> None:
+    loss_sum, parameters = make_loss(dropout=0.0, layer_drop=0.9)
+    batch = make_batch()
+    for seed in range(5):
+        torch.manual_seed(seed)
+        gradients(Workers(2, threads=1).loss_sum(loss_sum, batch, parameters), parameters)
+        gradients(loss_sum(batch), parameters)
 
 
 def test_parts_draw_different_masks_and_new_ones_each_time() -> None:

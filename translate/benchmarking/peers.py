@@ -215,6 +215,8 @@ def _marian_differences(config: ModelConfig) -> Iterable[str]:
         yield "norm after each sub-layer, so none after the last layers"
     if config.embedding_dropout != config.dropout:
         yield f"dropout of embeddings {config.dropout}, as elsewhere"
+    if config.word_dropout:
+        yield "no dropout of words"
 
 
 def _spread_dropout(transformer: nn.Transformer, config: ModelConfig) -> None:

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from translate.model.cache import KVCache
+from translate.model.dropout import run_layers
 from translate.model.layers import DecoderLayer, LayerSpec
 from translate.model.masks import causal_attn_mask
 from translate.model.transformer import Embedding, layer_spec, make_embedding
@@ -31,6 +32,7 @@ class LanguageModel(nn.Module):
         self.embedding = embedding
         self.layers = nn.ModuleList(DecoderLayer(spec, cross=False) for _ in range(num_layers))
         self.norm = spec.make_norm() if spec.norm_first else nn.Identity()
+        self.layer_drop = spec.layer_drop
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] of the id after each of `ids` [B, T]; `mask` [B, T] bool, True = real, None = all are."""
@@ -109,8 +111,11 @@ class LanguageModel(nn.Module):
         attn_mask = None  # the newest id may look at all cached ones
         if caches is None or not caches[0].length:
             attn_mask = causal_attn_mask(torch.ones_like(ids, dtype=torch.bool) if mask is None else mask)
-        for index, layer in enumerate(self.layers):
-            x = layer(x, attn_mask, cache=caches[index] if caches else None)
+        if caches is None:
+            x = run_layers(self.layers, x, attn_mask, drop=self.layer_drop, training=self.training)
+        else:
+            for layer, cache in zip(self.layers, caches, strict=True):
+                x = layer(x, attn_mask, cache=cache)
         return self.norm(x)  # type: ignore[no-any-return]
 
     def _project(self, hidden: Tensor) -> Tensor:

@@ -39,6 +39,7 @@ class LayerSpec:
     dropout: float
     attention_dropout: float
     activation_dropout: float
+    layer_drop: float
 
     def self_attention(self, kind: str) -> Attention:
         """A self-attention of one of `ATTENTION_KINDS`."""

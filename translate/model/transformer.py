@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from translate.model.attention import Attention
 from translate.model.cache import DecoderState
-from translate.model.dropout import apply_dropout
+from translate.model.dropout import apply_dropout, drop_words, run_layers
 from translate.model.layers import DecoderLayer, EncoderLayer, LayerSpec
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.positions import LearnedPositions, SinusoidalPositions
@@ -26,15 +26,19 @@ class Embedding(nn.Module):
         tokens: The lookup table; one object may serve source, target and output.
         positions: Added to the scaled vectors, or None where attention sees positions by itself (rotary).
         dropout: Share of the result zeroed in training.
+        word_dropout: Share of the tokens whose whole vector is zeroed in training; their positions stay.
     """
 
-    def __init__(self, tokens: nn.Embedding, positions: nn.Module | None, dropout: float) -> None:
+    def __init__(
+        self, tokens: nn.Embedding, positions: nn.Module | None, dropout: float, word_dropout: float = 0.0
+    ) -> None:
         super().__init__()
-        self.tokens, self.positions, self.dropout = tokens, positions, dropout
+        self.tokens, self.positions, self.dropout, self.word_dropout = tokens, positions, dropout, word_dropout
 
     def forward(self, ids: Tensor, offset: int = 0) -> Tensor:
         """Embed ids [B, T], the first of which stands at position `offset`, as [B, T, M]."""
         x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)
+        x = drop_words(x, self.word_dropout, self.training)
         if self.positions is not None:
             x = self.positions(x, offset)
         return apply_dropout(x, self.dropout, self.training)
@@ -70,6 +74,7 @@ class Transformer(nn.Module):
         self.decoder_layers = nn.ModuleList(DecoderLayer(spec) for _ in range(num_decoder_layers))
         self.encoder_norm = spec.make_norm() if spec.norm_first else nn.Identity()
         self.decoder_norm = spec.make_norm() if spec.norm_first else nn.Identity()
+        self.layer_drop = spec.layer_drop
         table = tgt_embedding.tokens
         self.output = nn.Linear(spec.d_model, table.num_embeddings, bias=False)
         if tie_output:
@@ -94,16 +99,14 @@ class Transformer(nn.Module):
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
         """The memory [B, S, M] of sources [B, S]."""
         x, attn_mask = self.src_embedding(src_ids), source_attn_mask(src_mask)
-        for layer in self.encoder_layers:
-            x = layer(x, attn_mask)
+        x = run_layers(self.encoder_layers, x, attn_mask, drop=self.layer_drop, training=self.training)
         return self.encoder_norm(x)  # type: ignore[no-any-return]
 
     def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
         """Hidden states [B, T, M] of whole targets [B, T]; `project` turns those that are needed into logits."""
         x = self.tgt_embedding(tgt_in_ids)
-        attn_mask, memory_mask = causal_attn_mask(tgt_mask), source_attn_mask(src_mask)
-        for layer in self.decoder_layers:
-            x = layer(x, attn_mask, memory, memory_mask)
+        context = causal_attn_mask(tgt_mask), memory, source_attn_mask(src_mask)
+        x = run_layers(self.decoder_layers, x, *context, drop=self.layer_drop, training=self.training)
         return self.decoder_norm(x)  # type: ignore[no-any-return]
 
     def project(self, hidden: Tensor) -> Tensor:
@@ -194,6 +197,7 @@ def layer_spec(config: "ModelConfig") -> LayerSpec:
         dropout=config.dropout,
         attention_dropout=config.attention_dropout,
         activation_dropout=config.activation_dropout,
+        layer_drop=config.layer_drop,
     )
 
 
@@ -208,4 +212,4 @@ def make_embedding(config: "ModelConfig", vocab_size: int, pad_id: int | None) -
         positions = SinusoidalPositions(config.d_model)
     elif config.positions == "learned":
         positions = LearnedPositions(config.d_model, config.max_positions)
-    return Embedding(tokens, positions, config.embedding_dropout)
+    return Embedding(tokens, positions, config.embedding_dropout, config.word_dropout)

@@ -1,8 +1,12 @@
 """Label-smoothed cross-entropy, summed over tokens, with and without the output projection fused in."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+Normalizer = Callable[[Tensor], Tensor]  # as `projected_cross_entropy` describes it
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -25,7 +29,12 @@ def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.
 
 
 def projected_cross_entropy(
-    hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float = 0.0, chunk_tokens: int = 512
+    hidden: Tensor,
+    weight: Tensor,
+    labels: Tensor,
+    smoothing: float = 0.0,
+    chunk_tokens: int = 512,
+    normalizer: Normalizer | None = None,
 ) -> Tensor:
     """`smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)`, without ever holding all logits.
 
@@ -38,6 +47,9 @@ def projected_cross_entropy(
         labels: Token ids [tokens].
         smoothing: As in `smoothed_cross_entropy`.
         chunk_tokens: Tokens per chunk.
+        normalizer: What the loss has beside the logits of the target distribution, which it subtracts; called with the
+            float32 logits [tokens, V] of a chunk, it gives a sum over tokens and writes its gradient over the logits.
+            None is `log_sum_exp_`, which makes the loss a cross-entropy.
 
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
@@ -47,20 +59,20 @@ def projected_cross_entropy(
         hidden, weight = hidden.to(dtype), weight.to(dtype)
     needs_grad = torch.is_grad_enabled()  # inside an autograd function it is always off
     loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, labels, smoothing, chunk_tokens, needs_grad
+        hidden, weight, labels, smoothing, chunk_tokens, needs_grad, normalizer or log_sum_exp_
     )
     return loss
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
-    """The gradient of the loss by the logits is softmax - target, known as soon as the logits are.
+    """The gradient of cross-entropy by the logits is softmax - target, known as soon as the logits are.
 
     The smoothed part of the target is the same for all tokens and all of the vocabulary. What it adds to the loss and
     to both gradients is therefore a product of sums, and needs no pass over logits.
     """
 
     @staticmethod
-    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, needs_grad):  # type: ignore[no-untyped-def]
+    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, needs_grad, normalizer):  # type: ignore[no-untyped-def]
         loss = hidden.new_zeros((), dtype=torch.float32)
         grad_hidden = torch.empty_like(hidden) if needs_grad else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
@@ -69,10 +81,12 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             part = slice(start, start + chunk_tokens)
             chunk = hidden[part]
             logits = torch.mm(chunk, weight.T, out=buffer[: chunk.size(0)]).float()
-            chunk_loss, grad = _loss_and_grad(logits, labels[part], smoothing)
-            loss += chunk_loss
+            rows = labels[part, None]
+            label_logits = logits.gather(1, rows).sum()
+            loss += normalizer(logits) - (1 - smoothing) * label_logits
             if grad_hidden is not None and grad_weight is not None:
-                grad = grad.to(weight.dtype)
+                logits.scatter_add_(1, rows, logits.new_full((), smoothing - 1).expand_as(rows))
+                grad = logits.to(weight.dtype)
                 torch.mm(grad, weight, out=grad_hidden[part])
                 if weight.dtype == torch.float32:
                     grad_weight.addmm_(grad.T, chunk)
@@ -94,17 +108,12 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
         grad_hidden, grad_weight = ctx.saved_tensors
         scaled_weight = (grad_weight * grad_output).to(ctx.weight_dtype)
-        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None, None
+        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None, None, None
 
 
-def _loss_and_grad(logits: Tensor, labels: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Summed loss of float32 logits [tokens, V] and its gradient, written over them; both without the smoothed part."""
-    rows = labels[:, None]
-    label_logits = logits.gather(1, rows).sum()
+def log_sum_exp_(logits: Tensor) -> Tensor:
+    """Sum over tokens of the log-sum-exp of float32 logits [tokens, V]; its gradient, softmax, is written over them."""
     top = logits.amax(dim=1, keepdim=True)
-    exponentials = logits.sub_(top).exp_()
-    sums = exponentials.sum(dim=1, keepdim=True)
-    loss = (sums.log() + top).sum() - (1 - smoothing) * label_logits
-    grad = exponentials.mul_(sums.reciprocal())
-    grad.scatter_add_(1, rows, grad.new_full((), smoothing - 1).expand_as(rows))
-    return loss, grad
+    sums = logits.sub_(top).exp_().sum(dim=1, keepdim=True)
+    logits.mul_(sums.reciprocal())
+    return (sums.log() + top).sum()

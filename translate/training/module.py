@@ -11,6 +11,7 @@ from torch import Tensor
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
 from translate.training.loss import projected_cross_entropy
+from translate.training.r_drop import projected_r_drop, twice
 from translate.training.schedule import lr_share
 from translate.training.workers import Workers
 
@@ -31,6 +32,8 @@ class TranslationModule(L.LightningModule):
         warmup_steps: As in `lr_share`.
         min_lr_ratio: As in `lr_share`.
         label_smoothing: As in `smoothed_cross_entropy`; validation reports the loss without it.
+        r_drop: Weight of the divergence between two passes with other dropout masks, as in `projected_r_drop`; it is
+            part of the training loss, never of the validation's. 0 = one pass.
         clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
         batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
         fused: Whether AdamW updates all parameters in one kernel.
@@ -51,6 +54,7 @@ class TranslationModule(L.LightningModule):
         label_smoothing: float,
         clip_norm: float,
         batch_tokens: int,
+        r_drop: float = 0.0,
         fused: bool = True,
         workers: Workers | None = None,
     ) -> None:
@@ -62,13 +66,14 @@ class TranslationModule(L.LightningModule):
         )
         self.has_end = schedule in ("cosine", "linear")
         self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
+        self.r_drop = r_drop
         self._step_tokens = 0  # target tokens of the batches since the last optimizer step
         self._valid_sums = torch.zeros(2)  # loss in nats, tokens
         self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
         """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
-        loss_sum = partial(self._loss_sum, smoothing=self.label_smoothing)
+        loss_sum = self._training_loss_sum
         loss = self.workers.loss_sum(loss_sum, batch, self._trained) if self.workers else loss_sum(batch)
         self._step_tokens += batch.num_tokens
         return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
@@ -152,12 +157,22 @@ class TranslationModule(L.LightningModule):
     def _trained(self) -> list[Tensor]:
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
+    def _training_loss_sum(self, batch: Batch) -> Tensor:
+        if not self.r_drop:
+            return self._loss_sum(batch, self.label_smoothing)
+        hidden, labels = self._predictors(twice(batch))
+        return projected_r_drop(hidden, self.model.output.weight, labels, self.r_drop, self.label_smoothing)
+
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
+        hidden, labels = self._predictors(batch)
+        return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
+
+    def _predictors(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Hidden states [tokens, M] of the real target tokens, and the label [tokens] that each must predict."""
         memory = self.model.encode(batch.src_ids, batch.src_mask)
         hidden = self.model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
         labels = batch.labels.flatten()[batch.tgt_positions]
-        hidden = hidden.flatten(0, 1)[batch.tgt_positions]
-        return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
+        return hidden.flatten(0, 1)[batch.tgt_positions], labels
 
 
 def diverged(what: str, step: int) -> ValueError:

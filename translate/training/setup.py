@@ -69,6 +69,7 @@ def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
         warmup_steps=optim.warmup_steps,
         min_lr_ratio=optim.min_lr_ratio,
         label_smoothing=optim.label_smoothing,
+        r_drop=optim.r_drop,
         clip_norm=optim.clip_norm,
         batch_tokens=config.data.batch_tokens,
         fused=trainer.precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
