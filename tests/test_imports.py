@@ -24,7 +24,9 @@ ALLOWED = {  # part -> parts of ours it may import
     "decoding": {"native"},
     "data": {"config", "resources"},
     "guards": {"config", "decoding"},
-    "training": {"bundle", "config", "data", "evaluation", "model", "translator", "decoding"},
+    "training": {
+        *("answers", "bundle", "config", "data", "evaluation", "lines", "model", "resume", "translator", "decoding"),
+    },
     "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
     "exporting": {"bundle", "config", "data", "model"},
     "exported": {"alignment", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime", "translator"},

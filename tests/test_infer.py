@@ -12,6 +12,8 @@ import torch
 
 from translate.bundle import BundleConfig, save_bundle
 from translate.config import DecodeConfig, ModelConfig
+from translate.data.cleaning import clean_text
+from translate.data.readers import read_table
 from translate.data.tokenizer import Tokenizer
 from translate.infer import main, parse
 from translate.model.transformer import build_model
@@ -95,7 +97,15 @@ PAIRS = ("a cat\tun chat", "the sea\tla mer", "a\t", "sea cat\tmer", "by\tà")
 
 @pytest.mark.parametrize(
     ("options", "lines_each"),
-    [(["--greedy"], 1), (["--num-hypotheses", "2"], 2), (["--json", "--num-hypotheses", "2"], 1), (["--score"], 1)],
+    [
+        *(
+            (["--greedy"], 1),
+            (["--num-hypotheses", "2"], 2),
+            (["--json", "--num-hypotheses", "2"], 1),
+            (["--score"], 1),
+        ),
+        *((["--pairs", "--greedy"], 1), (["--pairs", "--num-hypotheses", "2"], 2)),
+    ],
 )
 def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
     door: Door, tmp_path: Path, options: list[str], lines_each: int
@@ -107,12 +117,17 @@ def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
     door(*command)
     whole = target.read_bytes()
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
-    assert len(ends) == len(lines) * lines_each
+    header = "--pairs" in options
+    assert len(ends) == header + len(lines) * lines_each
     for cut in (0, ends[0] - 1, ends[2], ends[2] + 1, ends[-2], len(whole) - 1, len(whole)):
         target.write_bytes(whole[:cut].replace(b"a", b"@"))  # what is there already stays as it is
         door("--resume", *command)
         kept = sum(end <= cut for end in ends)
-        kept = kept if lines_each == 1 else max(0, kept - 1) // 2 * 2  # the last input's lines may not be all there
+        if header:
+            kept = max(0, kept - 1) // lines_each * lines_each
+            kept += kept > 0  # an output without any pair is begun anew
+        elif lines_each > 1:
+            kept = max(0, kept - 1) // 2 * 2  # the last input's lines may not be all there
         kept_bytes = ends[kept - 1] if kept else 0
         assert target.read_bytes() == whole[:kept_bytes].replace(b"a", b"@") + whole[kept_bytes:]
 
@@ -232,6 +247,19 @@ def test_several_hypotheses_are_numbered_lines(door: Door, translator: Translato
     assert [row[1:] for row in rows[2:4]] == [["0.0000", ""]] * 2
 
 
+def test_pairs_are_read_back_as_they_were_written(door: Door, translator: Translator, tmp_path: Path) -> None:
+    odd = ["a cat", "en\tfr", "", '"a" ""cat', '"', "a\tcat\t", " the\rsea ", "\u2028", "en"]
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(door("--pairs", stdin="\n".join(odd).encode()))
+    sources = [clean_text(text) for text in odd]
+    expected = [{"src": src, "tgt": one.text} for src, one in zip(sources, translator.translate(odd), strict=True)]
+    assert list(read_table(str(path), "en", "fr", True)) == expected
+    path.write_bytes(door("--pairs", "--num-hypotheses", "2", stdin=b"a cat\n\n"))
+    texts = [one.text for one in translator.translate(["a cat"], num_hypotheses=2)[0].hypotheses]
+    pairs = [(row["tgt"], row["src"]) for row in read_table(str(path), "fr", "en", True)]  # columns are found by name
+    assert pairs == [("a cat", texts[0]), ("a cat", texts[1]), ("", ""), ("", "")]
+
+
 def test_prefixes_begin_the_translations(door: Door, translator: Translator, tmp_path: Path) -> None:
     expected = translator.translate(["a cat", "", "the sea"], prefixes=["la", "la", "la"])
     assert door("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
@@ -291,6 +319,9 @@ def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) ->
         (["--sample", "--beam-size", "4"], "not allowed with"),
         (["--input", "a.txt", "Hello."], "sentences or --input, not both"),
         (["--beam", "x"], "--beam"),
+        (["--pairs", "--json"], "--pairs writes source and translation and nothing else; leave out --json"),
+        (["--pairs", "--score"], "leave out --score"),
+        (["--pairs", "--alignments"], "leave out --alignments"),
         (["--resume", "--output", "out.fr"], "--resume needs --input FILE and --output FILE"),
     ):
         with pytest.raises(SystemExit) as end:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from translate.alignment import pharaoh
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from translate.translator import Translation, Translator
 
 Settings = dict[str, Any]
+Answer = Callable[[list[str], int], Iterator[str]]  # input lines and the number of the first one to output lines
 
 
 def translated_lines(
@@ -37,7 +38,7 @@ def translated_lines(
     """
     from translate.translator import TranslatedHypothesis
 
-    wanted = lines_per_source(settings)
+    wanted = lines_per_source(settings)  # several begin with the number of their source
     translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
     for number, (src, translation) in enumerate(zip(texts, translations, strict=True), first):
         if as_json:
@@ -50,8 +51,64 @@ def translated_lines(
                 yield "\t".join([*columns, one.text, *links])
 
 
+def pair_lines(
+    translator: Translator,
+    settings: Settings,
+    texts: list[str],
+    first: int,
+    *,
+    prefixes: Callable[[int], list[str]] | None = None,
+) -> Iterator[str]:
+    """Training pairs, source, tab, translation, that `translate.data.readers.read_table` reads as they are.
+
+    A TSV has no quoting, so both sides are clean (`clean_text`), without tabs and line ends. An empty source, and a
+    hypothesis that a search did not find, give an empty target, which cleaning drops: every source has
+    `lines_per_source` lines.
+
+    Args:
+        translator: Translates.
+        settings: Of `Translator.translate`.
+        texts: Sources.
+        first: Number of the first one, which no line tells.
+        prefixes: Gives what the next so many translations begin with.
+    """
+    from translate.data.cleaning import clean_text
+
+    wanted = lines_per_source(settings)
+    translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
+    for src, translation in zip(texts, translations, strict=True):
+        found = [one.text for one in translation.hypotheses[:wanted]]
+        for tgt in [*found, *[""] * (wanted - len(found))]:
+            yield f"{clean_text(src)}\t{clean_text(tgt)}"
+
+
+def pairs_header(translator: Translator) -> bytes:
+    """The line before all `pair_lines`, which names their columns."""
+    return f"{translator.config.src_lang}\t{translator.config.tgt_lang}\n".encode()
+
+
+def write_answers(answer: Answer, chunks: Iterable[list[str]], output: BinaryIO, done: int) -> int:
+    """Answer chunk by chunk and write each line as soon as it is ready.
+
+    Args:
+        answer: Makes the output lines.
+        chunks: Input lines.
+        output: Where the answers go.
+        done: Input lines that were answered before.
+
+    Returns:
+        Input lines that are answered now.
+    """
+    for texts in chunks:
+        for line in answer(texts, done + 1):
+            output.write(line.encode() + b"\n")
+        output.flush()
+        done += len(texts)
+    return done
+
+
 def lines_per_source(settings: Settings) -> int:
-    """Lines that `translated_lines` writes for a source, save as JSON; several begin with the source's number."""
+    """Lines that `translated_lines`, save as JSON, and `pair_lines` write for a source."""
     if settings["mbr"] not in (None, "none"):
         return 1  # the others were asked for to choose among them
     return settings["num_hypotheses"] or 1

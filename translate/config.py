@@ -423,6 +423,7 @@ class TrainConfig:
     run_dir: str | None = None
     runs_dir: str = "runs"
     evaluate: bool = True
+    stages: dict[str, Any] = field(default_factory=dict)
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
@@ -531,6 +532,8 @@ class BenchmarkTrainConfig(TrainConfig):
         for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
             if value:
                 raise ValueError(f"{name} ({value}) changes how much a step computes; a benchmark needs {name}=0")
+        if self.stages:
+            raise ValueError(f"stages ({', '.join(self.stages)}): a benchmark measures one training; leave them out")
         for name in ("devices", "num_nodes"):
             if getattr(self.trainer, name) > 1:
                 raise ValueError(
@@ -634,3 +637,29 @@ def save_config(config: Any, path: Path) -> None:
     whole = path.with_name(f".{path.name}.tmp")  # other processes of a resumed run may be reading the old one
     whole.write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
     whole.replace(path)
+
+
+def unknown_setting(key: str, schema: type) -> str:
+    """What to say of a key that a schema has not, with the nearest names that it has."""
+    import difflib
+
+    from omegaconf import OmegaConf
+
+    names = _keys(OmegaConf.structured(schema))
+    if key in names:
+        return f"{key} has no such key yet; add it with +{key}=…"  # one of the mappings that take any
+    near = difflib.get_close_matches(key, names, n=3, cutoff=0.6)
+    hint = f"did you mean {', '.join(near)}?" if near else "see --help for the keys there are"
+    return f"unknown setting {key}; {hint}"
+
+
+def _keys(config: Any, prefix: str = "") -> list[str]:
+    from omegaconf import OmegaConf
+
+    keys: list[str] = []
+    for key in config:
+        name = f"{prefix}{key}"
+        keys.append(name)
+        if not OmegaConf.is_missing(config, key) and OmegaConf.is_dict(config[key]):
+            keys += _keys(config[key], f"{name}.")
+    return keys

@@ -1,12 +1,11 @@
 """The Hydra side of a door: compose, check, explain in one line, then run."""
 
-import difflib
 import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -16,6 +15,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from translate.config import unknown_setting
 from translate.resources import conf_dir
 
 Config = TypeVar("Config")
@@ -111,10 +111,7 @@ def _explain(error: Exception, schema: type) -> str:
     text = "\n".join(str(link) for link in chain)
     unknown = re.search(r"Could not override '([^']+)'", text)
     if unknown and ("not in struct" in text or "not in '" in text or "No match" in text):
-        key = unknown[1]
-        near = difflib.get_close_matches(key, _keys(OmegaConf.structured(schema)), n=3, cutoff=0.6)
-        hint = f"did you mean {', '.join(near)}?" if near else "see --help for the keys there are"
-        return f"unknown setting {key}; {hint}"
+        return unknown_setting(unknown[1], schema)
     option = re.search(r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", text)
     if option and option[1] in _LAUNCHERS:
         return f"{option[1].replace('launcher/', 'launcher=')} needs an extra: pip install -e '.[sweep]'"
@@ -125,13 +122,3 @@ def _explain(error: Exception, schema: type) -> str:
     key_line = re.search(r"full_key: (\S+)", text)
     first = str(chain[-1]).strip().splitlines()[0]
     return f"{key_line[1]}: {first}" if key_line and not isinstance(error, ValueError) else first
-
-
-def _keys(config: Any, prefix: str = "") -> list[str]:
-    keys: list[str] = []
-    for key in config:
-        name = f"{prefix}{key}"
-        keys.append(name)
-        if not OmegaConf.is_missing(config, key) and OmegaConf.is_dict(config[key]):
-            keys += _keys(config[key], f"{name}.")
-    return keys

@@ -16,7 +16,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from translate.answers import Settings, lines_per_source, scored_lines, translated_lines
+from translate.answers import (
+    Answer,
+    Settings,
+    lines_per_source,
+    pair_lines,
+    pairs_header,
+    scored_lines,
+    translated_lines,
+    write_answers,
+)
 from translate.bundle import LATEST
 from translate.config import PRECISIONS, DecodeConfig
 from translate.doors import run_door
@@ -26,8 +35,6 @@ from translate.terminology import Terminology, read_terms
 
 if TYPE_CHECKING:
     from translate.translator import Translator
-
-Answer = Callable[[list[str], int], Iterator[str]]  # input lines and the number of the first one to output lines
 
 logger = logging.getLogger("translate.infer")
 
@@ -54,6 +61,7 @@ examples:
   python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
   python -m translate.infer --score "A man is riding a horse." "Un homme monte à cheval."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
+  python -m translate.infer --model FR_EN --pairs --input more.fr --output pairs.tsv
 
 Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
 sentence ends and translated piece by piece.
@@ -91,8 +99,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output: BinaryIO = sys.stdout.buffer
         if args.output:
             output = stack.enter_context(open_output(Path(args.output), size, record))
+        if args.pairs and not size:
+            output.write(pairs_header(translator))
         progress = stack.enter_context(_progress(args, total, done))
-        _run(_answer(args, translator, prefixes, progress), chunks, output, done)
+        try:
+            _run(_answer(args, translator, prefixes, progress), chunks, output, done)
+        except KeyboardInterrupt:
+            if record is not None:
+                logger.warning("stopped: the same command with --resume goes on where %s ends", args.output)
+            raise
     return 0
 
 
@@ -147,6 +162,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
     add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
     add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
+    add("--pairs", action="store_true", help="TSV of the input and its translation, headed by languages: training data")
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
     add(
@@ -166,6 +182,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--attention needs --json")
     if args.attention and (args.protect or args.terms):
         parser.error("--attention cannot be had with --protect or --terms, where the model reads stand-ins")
+    for name in ("score", "json", "alignments"):
+        if args.pairs and getattr(args, name):
+            parser.error(f"--pairs writes source and translation and nothing else; leave out --{name}")
     if args.score:
         _check_score(parser, args)
     return args
@@ -222,8 +241,11 @@ def _answered(args: argparse.Namespace, record: Record | None, total: int | None
     """Lines of input that are done already, and the bytes of their output."""
     if record is None or total is None or not args.resume:
         return 0, 0
-    numbered = not (args.json or args.score) and lines_per_source(vars(args)) > 1
-    done, size = record.answered(total, numbered=numbered)
+    several = lines_per_source(vars(args))
+    if args.pairs:
+        done, size = record.answered(total, lines_each=several, header=True)
+    else:
+        done, size = record.answered(total, numbered=several > 1 and not (args.json or args.score))
     logger.info("%d of %d lines are done in %s", done, total, args.output)
     return done, size
 
@@ -253,20 +275,18 @@ def _answer(
         settings = {name: settings[name] for name in (*_SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"
         return partial(scored_lines, translator, settings, name=name, as_json=args.json)
+    if args.pairs:
+        return partial(pair_lines, translator, settings, prefixes=prefixes)
     more = {"prefixes": prefixes, "as_json": args.json, "attention": args.attention}
     return partial(translated_lines, translator, settings, **more)
 
 
 def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO, before: int) -> None:
-    """Answer chunk by chunk, behind the lines that were done before, and write each line as soon as it is ready."""
-    start, done = perf_counter(), before
-    for texts in chunks:
-        for line in answer(texts, done + 1):
-            output.write(line.encode() + b"\n")
-        output.flush()
-        done += len(texts)
+    """Answer all chunks, behind the lines that were done before."""
+    start = perf_counter()
+    number = write_answers(answer, chunks, output, before) - before
     seconds = perf_counter() - start
-    logger.info("%d lines in %.1f s, %.1f lines/s", done - before, seconds, (done - before) / seconds)
+    logger.info("%d lines in %.1f s, %.1f lines/s", number, seconds, number / seconds)
 
 
 @contextlib.contextmanager

@@ -39,15 +39,19 @@ class Record:
         """Put it beside the output."""
         self.path.write_text(json.dumps(self.settings, indent=1) + "\n", encoding="utf-8")
 
-    def answered(self, total: int, *, numbered: bool) -> tuple[int, int]:
-        """How many inputs the output answers already, and how many of its bytes do.
+    def answered(
+        self, total: int, *, numbered: bool = False, lines_each: int = 1, header: bool = False
+    ) -> tuple[int, int]:
+        """How many inputs the output answers already, and how many of its bytes do, those of the header counted.
 
         What comes behind these bytes is no whole answer: a line without its end, or, where an input has several lines,
-        those of the last input, of which some may be missing. Both are 0 where there is no output yet.
+        those of the last input, of which some may be missing. Both are 0 where no input is answered yet.
 
         Args:
             total: Lines of the input.
-            numbered: Whether an input has several lines, each beginning with its number and a tab.
+            numbered: Whether an input may have several lines, any number, each beginning with its number and a tab.
+            lines_each: Where they are not numbered, how many lines each input has.
+            header: Whether the first line answers nothing.
 
         Raises:
             ValueError: If the output was made with other settings or from another input.
@@ -57,10 +61,11 @@ class Record:
         self._check()
         with self.output.open("rb") as file:
             lines = takewhile(lambda line: line.endswith(b"\n"), file)
-            begun, done, size = self._count_numbered(lines) if numbered else _count(lines)
+            head = len(next(lines, b"")) if header else 0
+            begun, done, size = self._count_numbered(lines) if numbered else _count(lines, lines_each)
         if begun > total:
             raise ValueError(f"{self.output} answers {begun} lines, and the input has {total}: it is of another input")
-        return done, size
+        return done, head + size if done else 0
 
     def _check(self) -> None:
         """Compare with the record that is there."""
@@ -92,12 +97,13 @@ class Record:
         return begun, max(0, begun - 1), size
 
 
-def _count(lines: Iterable[bytes]) -> tuple[int, int, int]:
-    """Inputs begun, inputs complete and their bytes, where each has one line."""
-    done = size = 0
-    for line in lines:
-        done, size = done + 1, size + len(line)
-    return done, done, size
+def _count(lines: Iterable[bytes], lines_each: int) -> tuple[int, int, int]:
+    """Inputs begun, inputs complete and their bytes, where each has so many lines."""
+    number = size = whole = 0
+    for number, line in enumerate(lines, 1):
+        size += len(line)
+        whole = whole if number % lines_each else size
+    return -(-number // lines_each), number // lines_each, whole
 
 
 @contextmanager
@@ -109,11 +115,6 @@ def open_output(path: Path, size: int, record: Record | None) -> Iterator[Binary
             file.seek(size)
         if record is not None:
             record.write()
-        try:
-            yield file
-        except KeyboardInterrupt:
-            if record is not None:
-                logger.warning("stopped: the same command with --resume goes on where %s ends", path)
-            raise
+        yield file
     if record is not None:
         record.path.unlink(missing_ok=True)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from translate.config import TrainConfig, load_config, save_config
+from translate.config import TrainConfig, load_config
 from translate.doors import importing, run_door
 from translate.hydra_door import hydra_main
 from translate.training import LAST_CHECKPOINT
+from translate.training.stages import PLAN, plan_stages
 
 FIXED = (  # what a checkpoint depends on, or holds itself
-    *("model.", "tokenizer.", "data.", "seed", "run_dir"),
+    *("model.", "tokenizer.", "data.", "seed", "run_dir", "stages"),
     *("trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.ema_decay"),
     *("optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay"),
 )
+FIXED_IN_STAGES = (*FIXED, "decode.")  # and what pairs are translated with
 MOVABLE = ("data.root", "data.cache_dir")
 
 
@@ -28,7 +31,7 @@ def main() -> None:
 
 
 def train(config: TrainConfig) -> Path:
-    """Train, save the model directory, score the test sets, write the report.
+    """Train, save the model directory, score the test sets, write the report; with stages, one after another.
 
     Returns:
         The run directory; in a data-parallel run that of the first process, which alone writes to it.
@@ -37,37 +40,56 @@ def train(config: TrainConfig) -> Path:
         ValueError: For anything in the settings or the data that cannot work.
     """
     config, run_dir = resume_run(config) if config.resume else new_run(config)
+    if config.stages:
+        plan_stages(config, run_dir)  # refuses what cannot work before anything large is loaded
     with importing():
-        from translate.data.datamodule import TranslationDataModule
-        from translate.training.callbacks import Interrupted
-        from translate.training.distributed import launch_environment, resume_line
-        from translate.training.layout import with_layout
-        from translate.training.progress import say
-        from translate.training.run import finish, fit
+        from translate.training.distributed import launch_environment
+        from translate.training.run import begin, conclude, finish, fit, prepare
+        from translate.training.staged import train_stages
 
     first = launch_environment(config.trainer).global_rank() == 0
-    if first and config.run_dir and not config.resume and (run_dir / "config.yaml").exists():
+    taken = any((run_dir / name).exists() for name in ("config.yaml", PLAN))
+    if first and config.run_dir and not config.resume and taken:
         raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
-    data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
-    data.prepare()
-    config = with_layout(config, data)
+    exist_ok = bool(config.resume or config.run_dir)
+    if config.stages:
+        run_dir = make_directory(run_dir, exist_ok=exist_ok)
+        with _stopping(run_dir, speaks=True):
+            train_stages(config, run_dir)
+        return run_dir
+    config, data = prepare(config)
     if first:
-        run_dir = make_directory(run_dir, exist_ok=bool(config.resume or config.run_dir))
-        save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
-        (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
-        say(data.cleaning.table(), f"run directory {run_dir}")
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)  # before and after training, like Ctrl-C
-    try:
+        run_dir = make_directory(run_dir, exist_ok=exist_ok)
+        begin(config, run_dir, data)
+    with _stopping(run_dir, speaks=first):
         fitted = fit(config, run_dir, data)
         if first:
             finish(config, run_dir, data, fitted)
+            conclude(config, run_dir, data.valid_pairs[0].src)
+    return run_dir
+
+
+@contextmanager
+def _stopping(run_dir: Path, *, speaks: bool) -> Iterator[None]:
+    """Let SIGTERM be Ctrl-C, also before and after training, and let both end the process with the line that resumes.
+
+    Args:
+        run_dir: What can be resumed, if it got that far.
+        speaks: Whether this process prints that line.
+    """
+    from translate.training.callbacks import Interrupted
+    from translate.training.distributed import resume_line
+    from translate.training.progress import say
+
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
     except (Interrupted, KeyboardInterrupt):
-        if first and (run_dir / LAST_CHECKPOINT).exists():
+        if speaks and any((run_dir / name).exists() for name in (LAST_CHECKPOINT, PLAN)):
             say(f"stopped; go on with\n  {resume_line(run_dir)}")
         raise SystemExit(130) from None
     finally:
         signal.signal(signal.SIGTERM, previous)
-    return run_dir
 
 
 def new_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
@@ -104,20 +126,23 @@ def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
     run_dir = Path(str(config.resume)).resolve()
-    if not (run_dir / LAST_CHECKPOINT).is_file():
+    staged = (run_dir / PLAN).is_file()
+    if not (staged or (run_dir / LAST_CHECKPOINT).is_file()):
         raise ValueError(f"resume ({config.resume}) holds no {LAST_CHECKPOINT}; give the directory of a run")
     if not HydraConfig.initialized():
+        if staged != bool(config.stages):
+            raise ValueError(f"resume ({config.resume}) {'has' if staged else 'has no'} stages; give its own settings")
         return config, run_dir
     changes: dict[str, Any] = {}
     for override in OverridesParser.create().parse_overrides(list(HydraConfig.get().overrides.task)):
         key = override.key_or_group
         if key in HydraConfig.get().runtime.choices:
             raise ValueError(f"resume keeps the run's own {key}; change single settings instead of groups")
-        if key.startswith(FIXED) and key not in MOVABLE:
+        if key.startswith(FIXED_IN_STAGES if staged else FIXED) and key not in MOVABLE:
             raise ValueError(f"resume keeps the run's own {key}; start a new run to change it")
         if key != "resume":
             changes[key] = override.value()
-    resumed = load_config(run_dir / "config.yaml", TrainConfig, changes)
+    resumed = load_config(run_dir / (PLAN if staged else "config.yaml"), TrainConfig, changes)
     return replace(resumed, resume=config.resume), run_dir
 
 

@@ -1,9 +1,10 @@
-"""A run from a prepared data module to a finished run directory."""
+"""A run from its settings to a finished run directory, step by step."""
 
+import json
 import os
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import lightning as L
@@ -11,12 +12,13 @@ import torch
 
 from translate import __version__
 from translate.bundle import BundleConfig, save_bundle
-from translate.config import TrainConfig, TrainerConfig
+from translate.config import TrainConfig, TrainerConfig, save_config
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
 from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
 from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationBleu
+from translate.training.layout import with_layout
 from translate.training.progress import Progress, clock, say
 from translate.training.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.translator import Translator
@@ -39,6 +41,20 @@ class Fitted:
     seconds: float
     best: KeptCheckpoints
     latest: KeptCheckpoints | None
+
+
+def prepare(config: TrainConfig) -> tuple[TrainConfig, TranslationDataModule]:
+    """The settings with the layout filled in, and the data, cleaned and encoded."""
+    data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
+    data.prepare()
+    return with_layout(config, data), data
+
+
+def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:
+    """Write the settings and what cleaning did into the run directory, which is there."""
+    save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
+    (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
+    say(data.cleaning.table(), f"run directory {run_dir}")
 
 
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
@@ -83,7 +99,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
 
 
 def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitted: Fitted) -> None:
-    """Write the model directory, score the test sets, point runs/latest here and say what to type next."""
+    """Write the model directory and score the test sets."""
     weights, origin = final_weights(config.trainer, fitted)
     model = fitted.model.to("cpu")
     if weights is not None:
@@ -98,9 +114,12 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     say(f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})")
     if config.evaluate and data.corpus.test_names:
         evaluate(config, run_dir, data)
+
+
+def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:
+    """Point runs/latest at the finished run and say how to translate an example sentence with it."""
     point_latest(Path(config.runs_dir), run_dir)
-    example = shlex.quote(data.valid_pairs[0].src)
-    print(f"next: python -m translate.infer --model {shlex.quote(str(run_dir))} {example}")
+    print(f"next: python -m translate.infer --model {shlex.quote(str(run_dir))} {shlex.quote(example)}")
 
 
 def evaluate(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:

@@ -1,0 +1,176 @@
+"""Runs of several stages: what is refused before the first, and that a stopped one goes on."""
+
+import json
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+from safetensors.torch import load_file
+
+from translate import Translator
+from translate.config import BenchmarkTrainConfig, TrainConfig, load_config, save_config
+from translate.data.readers import read_table
+from translate.resources import conf_dir
+from translate.train import train
+from translate.training.module import TranslationModule
+from translate.training.stages import Stage, plan_stages
+
+BACK = {"data.src_lang": "fr", "seed": 2}
+
+
+def plan(stages: dict[str, Any], **changes: Any) -> list[Stage]:
+    return plan_stages(TrainConfig(stages=stages, **changes), Path("run"))
+
+
+def test_a_stage_has_the_settings_of_the_run_and_its_own_on_top() -> None:
+    back, pairs, final = plan(
+        {
+            "back": BACK,
+            "pairs": {"translate": ["back"], "decode": {"beam_size": 3}},
+            "final": {"data": {"source": "files", "train": ["{pairs}"]}, "tokenizer.path": "{back}/model"},
+        },
+        seed=7,
+        resume="run",
+    )
+    assert (back.languages, back.config.seed, back.config.decode.beam_size) == (("fr", "en"), 2, 5)
+    assert (pairs.languages, pairs.config.seed, pairs.config.decode.beam_size) == (("en", "fr"), 7, 3)
+    assert (pairs.members, pairs.side) == ((back,), "tgt")
+    assert final.config.data.train == ["run/pairs/pairs.tsv"]
+    assert final.config.tokenizer.path == "run/back/model"
+    assert [stage.config.evaluate for stage in (back, pairs, final)] == [False, False, True]
+    assert (final.config.stages, final.config.resume) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ({"one": None}, r"stages\.one: None is no mapping of settings; write \{\}"),
+        ({"model": {}}, r"stages\.model: name a stage by letters.* not model, checkpoints"),
+        ({"a/b": {}}, r"stages\.a/b: name a stage"),
+        (
+            {"one": {}, "two": {"trainer": {"max_epoch": 3}}},
+            r"stages\.two: unknown setting trainer\.max_epoch; did you",
+        ),
+        ({"one": {"optim.lr": -1}}, r"stages\.one: optim\.lr \(-1\.0\) must be above 0"),
+        ({"one": {"model": {"d_model": "wide"}}}, r"stages\.one: model\.d_model: Value 'wide' of type 'str'"),
+        ({"one": {"optim.lr": 1, "optim": {"lr": 2}}}, r"stages\.one: optim\.lr is given twice"),
+        ({"one": {"run_dir": "x"}}, r"stages\.one: run_dir belongs to the whole run"),
+        ({"one": {"trainer.devices": 2}}, r"stages\.one: stages train on one device, not 2"),
+        (
+            {"one": {"tokenizer.path": "{two}/model"}, "two": {}},
+            r"stages\.one: tokenizer\.path .* called two; this one is",
+        ),
+        ({"one": {}, "two": {"tokenizer.path": "{two}"}}, r"stages\.two: tokenizer\.path .* called two; there are one"),
+        ({"one": {}, "two": {"translate": ["three"]}}, r"stages\.two: translate \(three\): no earlier stage"),
+        ({"one": {}, "two": {"translate": "one"}}, r"stages\.two: translate \(one\) must be a list .* like \[one\]"),
+        ({"one": {}, "two": {"translate": ["one"]}}, r"stages\.two: the last stage must be a training"),
+        (
+            {"one": {}, "two": {"translate": ["one"]}, "three": {"translate": ["two"]}},
+            r"stages\.three: translate \(two\) is a translation",
+        ),
+        ({"one": {}, "two": {"translate": ["one"], "seed": 2}}, r"stages\.two: seed does nothing in a translation"),
+        ({"one": {}, "two": BACK, "three": {"translate": ["one", "two"]}}, r"stages\.three: .* the same languages"),
+        (
+            {"one": {}, "two": {"translate": ["one"], "data.tgt_lang": "de"}},
+            r"stages\.two: translate: one translates en to fr, and the training pairs are en and de",
+        ),
+        ({"one": {}, "two": {"translate": ["one"], "decode.mbr": "chrf"}}, r"stages\.two: mbr \(chrf\) chooses among"),
+    ],
+)
+def test_a_stage_that_cannot_work_is_refused_before_the_first(stages: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}[^\n]*$"):
+        plan(stages)
+
+
+def test_a_benchmark_has_no_stages() -> None:
+    with pytest.raises(ValueError, match=r"stages \(one\): a benchmark measures one training"):
+        BenchmarkTrainConfig(stages={"one": {}})
+
+
+def test_stages_of_an_experiment_file_come_through_hydra_and_back_from_disk(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment/two.yaml").write_text(
+        "# @package _global_\nstages:\n  one: {data.src_lang: fr, trainer: {max_epochs: 3}}\n"
+        '  two: {translate: [one]}\n  three: {tokenizer.path: "{one}/model"}\n'
+    )
+    ConfigStore.instance().store(name="train_schema", node=TrainConfig)
+    overrides = ["experiment=two", "stages.one.trainer.max_epochs=4", f"hydra.searchpath=[file://{tmp_path}]"]
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = OmegaConf.to_object(compose("train", overrides=overrides))
+    save_config(config, tmp_path / "stages.yaml")
+    assert load_config(tmp_path / "stages.yaml", TrainConfig) == config
+    assert config.stages == {
+        "one": {"data.src_lang": "fr", "trainer": {"max_epochs": 4}},
+        "two": {"translate": ["one"]},
+        "three": {"tokenizer.path": "{one}/model"},
+    }
+
+
+def stopped(config: TrainConfig) -> None:
+    with pytest.raises(SystemExit) as end:
+        train(config)
+    assert end.value.code == 130
+
+
+def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alone_would(
+    make_config: Callable[..., TrainConfig], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = {
+        "back": BACK,
+        "pairs": {"translate": ["back"], "data.max_pairs": 100},
+        "final": {"data": {"train": ["{pairs}"], "max_ratio": 0}, "tokenizer.path": "{back}/model"},
+    }
+    config = make_config(max_epochs=1, changes={"stages": stages})
+    run_dir = Path(config.runs_dir) / "tiny/run"
+    config = replace(config, run_dir=str(run_dir))
+    step, translate = TranslationModule.training_step, Translator.translate
+    translated: list[int] = []
+
+    def signalled_step(self: TranslationModule, *arguments: Any) -> Any:
+        if self.trainer.global_step == 1:
+            signal.raise_signal(signal.SIGTERM)
+        return step(self, *arguments)
+
+    def signalled_translate(self: Translator, texts: list[str], **settings: Any) -> Any:
+        translated.append(len(texts))
+        if len(translated) == 2:
+            signal.raise_signal(signal.SIGTERM)
+        return translate(self, texts, **settings)
+
+    monkeypatch.setattr("translate.training.staged.LINES", 40)
+    monkeypatch.setattr(Translator, "translate", signalled_translate)
+    stopped(config)
+    assert f"stopped; go on with\n  python -m translate.train resume={run_dir}\n" in capsys.readouterr().err
+    model = (run_dir / "back/model/model.safetensors").stat()
+    resumed = replace(config, run_dir=None, resume=str(run_dir))
+    with monkeypatch.context() as patch:
+        patch.setattr(TranslationModule, "training_step", signalled_step)
+        stopped(resumed)
+    assert translated == [40, 40, 40, 20]  # the second of them in vain
+    assert torch.load(run_dir / "final/checkpoints/last.ckpt", weights_only=True)["global_step"] == 2
+    assert not (run_dir / "model").exists()
+    assert train(resumed) == run_dir.resolve()
+    assert (run_dir / "back/model/model.safetensors").stat() == model
+    err = capsys.readouterr().err
+    assert "stage 1 of 3: back is finished\nstage 2 of 3: pairs is finished\nstage 3 of 3: final\n" in err
+
+    rows = list(read_table(str(run_dir / "pairs/pairs.tsv"), "fr", "en", True))
+    translator = Translator.load(run_dir / "back")
+    assert [row["tgt"] for row in rows] == [one.text for one in translator.translate([row["src"] for row in rows])]
+    assert len(rows) == json.loads((run_dir / "pairs/translation.json").read_text())["pairs"] == 100
+    assert {path.name for path in (run_dir / "pairs").iterdir()} == {"pairs.tsv", "translation.json"}
+
+    final = load_config(run_dir / "final/config.yaml", TrainConfig)
+    alone = train(replace(final, name="alone"))
+    weights, expected = (load_file(path / "model/model.safetensors") for path in (run_dir, alone))
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    assert load_config(run_dir / "config.yaml", TrainConfig) == final
+    assert train(resumed) == run_dir.resolve()  # which has nothing left to do
+    assert (Path(config.runs_dir) / "latest").resolve() == run_dir.resolve()

@@ -1,0 +1,143 @@
+"""Does the stages of a run one after another, and goes on with the one that was stopped."""
+
+import json
+import shutil
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from translate import __version__
+from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
+from translate.bundle import replace_directory
+from translate.config import TrainConfig, load_config, save_config
+from translate.data.cleaning import CleaningRules, clean_text
+from translate.data.corpus import open_corpus
+from translate.data.prepare import cached_text
+from translate.data.sources import write_atomically
+from translate.lines import LINES, read_chunks
+from translate.resume import Record, open_output
+from translate.training import LAST_CHECKPOINT
+from translate.training.progress import say
+from translate.training.run import begin, conclude, finish, fit, prepare
+from translate.training.setup import training_device
+from translate.training.stages import PLAN, Stage, plan_stages
+from translate.translator import Translator
+
+_RECORD = "translation.json"  # in the directory of a translation, when it is complete
+
+
+def train_stages(config: TrainConfig, run_dir: Path) -> None:
+    """Do every stage that is not finished, each in a directory of its own, then make the last one's model the run's.
+
+    Args:
+        config: Of the whole run.
+        run_dir: Its directory, which is there.
+
+    Raises:
+        Interrupted: If a signal asked to stop.
+        ValueError: If a stage cannot work.
+    """
+    stages = plan_stages(config, run_dir)
+    save_config(replace(config, resume=None, run_dir=None), run_dir / PLAN)
+    say(f"run directory {run_dir}, {len(stages)} stages: {', '.join(stage.name for stage in stages)}")
+    for number, stage in enumerate(stages, 1):
+        title = f"stage {number} of {len(stages)}: {stage.name}"
+        if is_finished(stage):
+            say(f"{title} is finished")
+            continue
+        say(title)
+        stage.directory.mkdir(exist_ok=True)
+        try:
+            (_translate if stage.members else _train)(stage)
+        except ValueError as error:
+            raise ValueError(f"stages.{stage.name}: {error}") from error
+    last = stages[-1]
+    _take_over(last.directory, run_dir)
+    conclude(config, run_dir, next(open_corpus(last.config.data).valid()).src)
+
+
+def is_finished(stage: Stage) -> bool:
+    """Whether all that a stage leaves is there: what is looked for here is written last, in one rename or file."""
+    if stage.members:
+        return (stage.directory / _RECORD).is_file()
+    scored = not stage.config.evaluate or (stage.directory / "report.html").is_file()
+    return (stage.directory / "model").is_dir() and scored
+
+
+def _train(stage: Stage) -> None:
+    """Train from the last checkpoint if there is one, else from the beginning."""
+    config = stage.config
+    if (stage.directory / LAST_CHECKPOINT).is_file():
+        config = replace(_with_layout_of(config, stage.directory), resume=str(stage.directory))
+    config, data = prepare(config)
+    begin(config, stage.directory, data)
+    finish(config, stage.directory, data, fit(config, stage.directory, data))
+
+
+def _with_layout_of(config: TrainConfig, directory: Path) -> TrainConfig:
+    """The settings with what the machine chose when the stage began, without which it would not repeat itself."""
+    before, trainer = load_config(directory / "config.yaml", TrainConfig).trainer, config.trainer
+    workers = before.workers if trainer.workers is None else trainer.workers
+    precision = before.precision if trainer.precision == "auto" else trainer.precision
+    return replace(config, trainer=replace(trainer, workers=workers, precision=precision))
+
+
+def _translate(stage: Stage) -> None:
+    """Translate a side of the training pairs from the line where it stopped."""
+    config, translator = stage.config, _load(stage)
+    settings: dict[str, Any] = asdict(config.decode)
+    source = stage.directory / f"source.{translator.config.src_lang}"
+    total, several = _write_source(config, stage.side, source), lines_per_source(settings)
+    about: dict[str, object] = {
+        "models": [member.name for member in stage.members],
+        "languages": [translator.config.src_lang, translator.config.tgt_lang],
+        "decode": asdict(config.decode),
+    }
+    with source.open("rb") as file:
+        record = Record(stage.output, about, file)
+        done, size = record.answered(total, lines_each=several, header=True)
+        chunks = read_chunks(file, str(source), skip=done, most=max(1, LINES // config.decode.num_hypotheses))
+        with (
+            open_output(stage.output, size, record) as output,
+            tqdm(total=total, initial=done, unit="line", smoothing=0, dynamic_ncols=True, disable=None) as bar,
+        ):
+            if not size:
+                output.write(pairs_header(translator))
+            write_answers(partial(pair_lines, translator, {**settings, "progress": bar.update}), chunks, output, done)
+    about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
+    write_atomically(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
+    source.unlink()
+    say(f"{total * several:,} pairs in {stage.output}")
+
+
+def _load(stage: Stage) -> Translator:
+    trainer = stage.config.trainer
+    if trainer.threads:
+        torch.set_num_threads(trainer.threads)
+    device = str(training_device(trainer))
+    members = [Translator.load(member.directory, device=device) for member in stage.members]
+    return Translator.ensemble(members) if len(members) > 1 else members[0]
+
+
+def _write_source(config: TrainConfig, side: str, path: Path) -> int:
+    """One side of the cleaned training pairs, a line each; returns how many."""
+    text = cached_text(open_corpus(config.data), CleaningRules.of(config.data), Path(config.data.cache_dir))
+    rows = text.rows[f"train.{side}"]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{clean_text(line)}\n" for line in rows.texts())
+    return len(rows)
+
+
+def _take_over(stage_dir: Path, run_dir: Path) -> None:
+    """Copy what a finished training leaves, save its checkpoints and TensorBoard's events, the model last."""
+    for path in stage_dir.iterdir():
+        if path.is_file():
+            shutil.copy2(path, run_dir / path.name)
+    parts = run_dir / ".model.tmp"
+    shutil.rmtree(parts, ignore_errors=True)
+    shutil.copytree(stage_dir / "model", parts)
+    replace_directory(parts, run_dir / "model")
