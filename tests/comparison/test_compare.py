@@ -81,6 +81,11 @@ def test_bleu_is_that_of_an_evaluation_and_its_interval_draws_sentences_once_for
     means = [np.mean([table.value("BLEU", list(draw)) for table in tables]) for draw in draws]
     expected = interval(np.array(means))
     assert (compared.rows[0].bleu_low, compared.rows[0].bleu_high) == pytest.approx(expected, abs=1e-4)
+    first, second = (run.bleu for run in compared.rows[0].runs)
+    assert compared.rows[0].bleu_std == pytest.approx(abs(first - second) / math.sqrt(2))
+    assert (compared.rows[0].p_value, compared.rows[1].bleu_std) == (None, None)
+    assert 0 < compared.rows[1].p_value <= 1
+    assert f"p = {compared.rows[1].p_value:.3f}" in compared.table()
 
 
 @pytest.mark.slow

@@ -51,8 +51,11 @@ class RowResult:
         valid_loss: Mean over the runs.
         valid_loss_std: Standard deviation of a single run (n - 1); None for one run.
         bleu: Mean over the runs.
+        bleu_std: Standard deviation of a single run (n - 1); None for one run.
         bleu_low: Lower end of the 95 % interval of this mean; sentences are drawn once for all runs of the row.
         bleu_high: Upper end of it.
+        p_value: Two-sided, paired bootstrap, of the difference between this mean and that of the first row, for which
+            it is None.
         runs: One for each seed.
     """
 
@@ -69,8 +72,10 @@ class RowResult:
     valid_loss: float
     valid_loss_std: float | None
     bleu: float
+    bleu_std: float | None
     bleu_low: float
     bleu_high: float
+    p_value: float | None
     runs: list[RunResult]
 
 
@@ -107,8 +112,9 @@ class Comparison:
         speeds = bool(self.settings["rounds"])
         header = ["settings", "seeds", "parameters, M", "cache bytes per target token", "per source token"]
         header += ["training, target tokens/s", "decoding, target tokens/s"] if speeds else []
-        header += ["validation loss, nats per token", "validation BLEU [95 %]"]
-        return "\n".join(markdown_table(header, [_cells(row, speeds) for row in self.rows])) + "\n"
+        header += ["validation loss, nats per token", "validation BLEU [95 %]", "against the first row"]
+        rows = [[*_cells(row, speeds), _against(row, self.rows[0])] for row in self.rows]
+        return "\n".join(markdown_table(header, rows)) + "\n"
 
     def to_markdown(self) -> str:
         """The table, what its columns mean, each run, and how to get the same again."""
@@ -137,13 +143,15 @@ class Comparison:
         if not self.same_tokenizer:
             yield "- the rows have different tokenizers: compare their BLEU, not their losses, which are per own token"
         yield (
-            f"- BLEU: {self.sentences:,} validation sentences, cased, mean over seeds; its interval resamples "
-            "sentences, the same for all seeds of a row: it knows the luck of the sentences, not that of the seeds"
+            f"- BLEU: {self.sentences:,} validation sentences, cased, mean over seeds ± standard deviation; its interval "
+            "and p (two-sided, paired bootstrap) resample sentences, the same for all runs: they know the luck of the "
+            "sentences, not that of the seeds"
         )
 
 
 def _cells(row: RowResult, speeds: bool) -> list[str]:
     std = "" if row.valid_loss_std is None else f" ± {row.valid_loss_std:.4f}"
+    bleu_std = "" if row.bleu_std is None else f" ± {row.bleu_std:.2f}"
     rates = [f"{row.training_tokens_per_s:,.0f}", f"{row.decoding_tokens_per_s:,.0f}"] if speeds else []
     return [
         f"`{row.label}`",
@@ -153,9 +161,13 @@ def _cells(row: RowResult, speeds: bool) -> list[str]:
         f"{row.bytes_per_src_token:,}",
         *rates,
         f"{row.valid_loss:.4f}{std}",
-        _interval(row),
+        _interval(row, bleu_std),
     ]
 
 
-def _interval(result: RowResult | RunResult) -> str:
-    return f"{result.bleu:.2f} [{result.bleu_low:.2f}, {result.bleu_high:.2f}]"
+def _against(row: RowResult, first: RowResult) -> str:
+    return "" if row.p_value is None else f"{row.bleu - first.bleu:+.2f}, p = {row.p_value:.3f}"
+
+
+def _interval(result: RowResult | RunResult, std: str = "") -> str:
+    return f"{result.bleu:.2f}{std} [{result.bleu_low:.2f}, {result.bleu_high:.2f}]"

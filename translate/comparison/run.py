@@ -25,7 +25,7 @@ from translate.comparison.report import Comparison, RowResult, RunResult
 from translate.comparison.runs import Row, Run, make_rows, open_data, open_run
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import versions
-from translate.evaluation.scores import interval
+from translate.evaluation.scores import interval, p_value
 from translate.training.progress import say
 from translate.translator import Translator
 
@@ -72,9 +72,10 @@ def compare(
     scored = {run.path: score_run(run, data[run.path], device) for run in runs}
     training_rounds = measure_in_turns(training, rounds, _progress("training"))
     decoding_rounds = measure_in_turns(decoding, rounds, _progress("decoding"))
+    of_row = {row.label: [scored[run.path] for run in row.runs] for row in rows}
     comparison = Comparison(
         rows=[
-            make_row(row, [scored[run.path] for run in row.runs], translator, training_rounds, decoding_rounds)
+            make_row(row, of_row[row.label], of_row[rows[0].label], translator, training_rounds, decoding_rounds)
             for row, translator in zip(rows, translators, strict=True)
         ],
         sentences=len(data[runs[0].path].valid_pairs),
@@ -131,14 +132,17 @@ def score_run(run: Run, data: TranslationDataModule, device: str) -> Scored:
 def make_row(
     row: Row,
     scored: Sequence[Scored],
+    first: Sequence[Scored],
     translator: Translator,
     training_rounds: Mapping[str, list[float]],
     decoding_rounds: Mapping[str, list[float]],
 ) -> RowResult:
-    """The figures of a row: means over its runs, speeds by its label if they were measured."""
+    """The figures of a row: means over its runs, beside the first row's, and speeds by its label if they were measured."""
     own, source = cache_bytes(translator)
-    losses = [one.result.valid_loss for one in scored]
-    low, high = interval(np.mean([one.resampled for one in scored], axis=0))
+    losses, bleus = [one.result.valid_loss for one in scored], [one.result.bleu for one in scored]
+    resampled, baseline = (np.mean([one.resampled for one in own_row], axis=0) for own_row in (scored, first))
+    low, high = interval(resampled)
+    difference = abs(mean(bleus) - mean(one.result.bleu for one in first))
     training, decoding = training_rounds.get(row.label, []), decoding_rounds.get(row.label, [])
     return RowResult(
         label=row.label,
@@ -153,9 +157,11 @@ def make_row(
         decoding_rounds=decoding,
         valid_loss=mean(losses),
         valid_loss_std=stdev(losses) if len(losses) > 1 else None,
-        bleu=mean(one.result.bleu for one in scored),
+        bleu=mean(bleus),
+        bleu_std=stdev(bleus) if len(bleus) > 1 else None,
         bleu_low=low,
         bleu_high=high,
+        p_value=None if scored is first else p_value(resampled, baseline, difference),
         runs=[one.result for one in scored],
     )
 
