@@ -126,6 +126,7 @@ def is_nested(annotation: Any) -> bool:
             {"root": "somewhere"},
             "data.root does nothing with data=everyday; it needs data=multi30k or hub or files",
         ),
+        (DataConfig, {"copies": 2}, r"data.copies \(2\) weighs the source's own pairs against those of data.extra"),
         (DataConfig, {"max_ratio": 0.5}, r"data.max_ratio \(0.5\) must be at least 1.0"),
         (DataConfig, {"batch_tokens": 100}, r"data.batch_tokens \(100\) must be at least data.max_len \(256\)"),
         (TokenizerConfig, {"kind": "word"}, r"tokenizer.kind \(word\)"),
@@ -168,7 +169,18 @@ def is_nested(annotation: Any) -> bool:
             r"model.layer_drop \(0.1\) .*; set trainer.strategy=ddp",
         ),
         (BenchmarkTrainConfig, {"optim": OptimConfig(r_drop=5.0)}, "a benchmark needs optim.r_drop=0"),
+        (BenchmarkTrainConfig, {"init_from": "RUN"}, r"init_from \(RUN\) does nothing in a benchmark"),
+        (BenchmarkGrowthConfig, {"data": DataConfig(both_directions=True)}, "data.both_directions is for training"),
         (TrainConfig, {"tokenizer": TokenizerConfig(joint=False)}, "model.share_embeddings=false"),
+        (
+            TrainConfig,
+            {
+                "tokenizer": TokenizerConfig(joint=False),
+                "model": ModelConfig(share_embeddings=False),
+                "data": DataConfig(both_directions=True),
+            },
+            "data.both_directions=true needs .* set tokenizer.joint=true",
+        ),
         (TrainConfig, {"model": ModelConfig(positions="learned", max_positions=100)}, r"data.max_len \(256\)"),
         (
             TrainConfig,

@@ -29,7 +29,10 @@ ALLOWED = {  # part -> parts of ours it may import
     },
     "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
     "exporting": {"bundle", "config", "data", "model"},
-    "exported": {"alignment", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime", "translator"},
+    "exported": {
+        *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),
+        "translator",
+    },
     "runtime": {"alignment", "config", "cores", "data", "decoding", "exported", "guards", "translator"},
     "onnx_runtime": {"config", "cores", "decoding", "exported", "guards", "translator"},
     "comparison": {"bundle", "config", "data", "evaluation", "model", "training", "translator"},

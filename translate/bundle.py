@@ -37,6 +37,8 @@ class BundleConfig:
         tgt_vocab_size: Target ids.
         translate_version: Version that wrote the directory.
         max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in pieces.
+        tgt_langs: Languages that sources ask for by a tag, which comes before their tokens; none in a model without
+            tags. With source and target language it translates in both directions.
         model: The network.
         decode: Search settings used where a call gives none.
         card: More rows of the model card, such as the corpus and scores, by their label.
@@ -48,6 +50,7 @@ class BundleConfig:
     tgt_vocab_size: int
     translate_version: str
     max_src_len: int = 256
+    tgt_langs: list[str] = field(default_factory=list)
     model: ModelConfig = field(default_factory=ModelConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
     card: dict[str, Any] = field(default_factory=dict)
@@ -105,6 +108,11 @@ def load_bundle(
     return model.to(device).eval(), tokenizer, config
 
 
+def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
+    """The tokenizer as the model's sources need it, see `Tokenizer.tagged`."""
+    return tokenizer.tagged(config.tgt_lang) if config.tgt_langs else tokenizer
+
+
 def find_model(path: Path | str | None = None) -> Path:
     """The model directory that `path` means: itself, or `model/` in a run directory; None means the newest run.
 
@@ -133,7 +141,7 @@ def model_card(config: BundleConfig, parameters: int) -> str:
     """The model card, as Markdown."""
     network, decode = config.model, config.decode
     rows: dict[str, object] = {
-        "languages": f"{config.src_lang} to {config.tgt_lang}",
+        "languages": f"{config.src_lang} to {config.tgt_lang}" + (" and back" if len(config.tgt_langs) > 1 else ""),
         "parameters": f"{parameters:,}",
         "layers": f"{network.num_encoder_layers} encoder, {network.num_decoder_layers} decoder",
         "width": f"d_model {network.d_model}, d_ff {network.d_ff}, {network.num_heads} heads",

@@ -148,6 +148,10 @@ class DataConfig:
     train: list[str] = field(default_factory=list)
     valid: list[str] = field(default_factory=list)
     test: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+    copies: int = 1
+    both_directions: bool = False
+    language_tags: bool = False
     src_column: str | None = None
     tgt_column: str | None = None
     holdout: int = 1000
@@ -181,6 +185,12 @@ class DataConfig:
         for name in ("train", "valid", "test"):
             if len(getattr(self, name)) > 2:
                 raise ValueError(f"data.{name} takes one file with both sides or two line-aligned files")
+        _at_least("data.copies", self.copies, 1)
+        if self.copies > 1 and not self.extra:
+            raise ValueError(
+                f"data.copies ({self.copies}) weighs the source's own pairs against those of data.extra, and there are "
+                "none; leave it out or train for more epochs"
+            )
         _at_least("data.holdout", self.holdout, 1)
         _at_least("data.max_pairs", self.max_pairs, 1)
         _at_least("data.max_chars", self.max_chars, 0)
@@ -192,6 +202,17 @@ class DataConfig:
                 f"data.batch_tokens ({self.batch_tokens}) must be at least data.max_len ({self.max_len}), "
                 "or the longest sentence fits no batch"
             )
+
+    @property
+    def own(self) -> DataConfig:
+        """The same without extra pairs: what validation and the tests are, whatever was trained on."""
+        return replace(self, extra=[], copies=1)
+
+    @property
+    def tgt_langs(self) -> list[str]:
+        """Languages that sources ask for by their tags; none without tags."""
+        languages = [self.tgt_lang, self.src_lang] if self.both_directions else [self.tgt_lang]
+        return languages if self.language_tags else []
 
 
 @dataclass
@@ -420,6 +441,7 @@ class TrainConfig:
     name: str = "default"
     seed: int = 1
     resume: str | None = None
+    init_from: str | None = None
     run_dir: str | None = None
     runs_dir: str = "runs"
     evaluate: bool = True
@@ -437,6 +459,10 @@ class TrainConfig:
             raise ValueError(
                 "tokenizer.joint=false gives two vocabularies, which cannot share one embedding; "
                 "set model.share_embeddings=false"
+            )
+        if self.data.both_directions and not self.tokenizer.joint:
+            raise ValueError(
+                "data.both_directions=true needs one vocabulary for both languages; set tokenizer.joint=true"
             )
         if self.model.positions == "learned" and self.data.max_len > self.model.max_positions:
             raise ValueError(
@@ -526,7 +552,7 @@ class BenchmarkTrainConfig(TrainConfig):
         super().__post_init__()
         for name in ("rounds", "steps", "warmup"):
             _at_least(name, getattr(self, name), 1)
-        for name in ("resume", "run_dir"):
+        for name in ("resume", "init_from", "run_dir"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} ({getattr(self, name)}) does nothing in a benchmark; leave it out")
         for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
@@ -556,6 +582,9 @@ class BenchmarkGrowthConfig(BenchmarkTrainConfig):
         for name in ("peers", "profile"):
             if getattr(self, name):
                 raise ValueError(f"{name}=true is for benchmark train; growth measures this implementation alone")
+        for name in ("extra", "both_directions", "language_tags"):
+            if getattr(self.data, name):
+                raise ValueError(f"data.{name} is for training; growth writes copies of one corpus: leave it out")
         for name in ("copies", "models", "lengths"):
             if not getattr(self, name):
                 raise ValueError(f"{name} must name at least one")

@@ -141,7 +141,17 @@ def _card(config: "BundleConfig", format: str) -> str:
 or {usage}
 
 {rows}
-"""
+{_tags(config)}"""
+
+
+def _tags(config: "BundleConfig") -> str:
+    """What other programs must know of language tags."""
+    if not config.tgt_langs:
+        return ""
+    from translate.data.tokenizer import language_tag
+
+    tags = " or ".join(f"`{language_tag(language)}`" for language in config.tgt_langs)
+    return f"\nA source begins with the piece of the language to translate into: {tags}.\n"
 
 
 _USAGE = {  # the runtime's name, and how other programs use the directory

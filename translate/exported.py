@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from translate.bundle import with_tags
 from translate.config import DecodeConfig
 from translate.cores import available_cores
 from translate.data.tokenizer import Tokenizer
@@ -42,7 +43,8 @@ class RuntimeTranslator(Translator):
     searcher: str  # whose search it is, for messages
 
     def __init__(self, path: Path | str) -> None:
-        self.config, self.tokenizer = load_settings(path), Tokenizer.load(path)
+        self.config = load_settings(path)
+        self.tokenizer = with_tags(Tokenizer.load(path), self.config)
 
     @property
     def threads(self) -> int:

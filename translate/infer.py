@@ -58,6 +58,7 @@ examples:
   python -m translate.infer --sample-distinct --num-hypotheses 5 "Hello."
   python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
   python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
+  python -m translate.infer --to en < text.fr > text.en
   python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
   python -m translate.infer --score "A man is riding a horse." "Un homme monte à cheval."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         models = [Translator.load(path, device=args.device, precision=args.precision) for path in args.model or [None]]
         translator = Translator.ensemble(models) if len(models) > 1 else models[0]
+        translator = translator.into(args.to) if args.to else translator
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
         # refuses a bad setting before a file is emptied or a line is awaited
@@ -127,6 +129,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="PATH",
         help="run, model directory or exported one (default: runs/latest, the newest run); given again: an ensemble",
     )
+    add("--to", metavar="LANG", help="language to translate into, of a model that knows both directions")
     add("--input", metavar="FILE", help="read lines from this file, UTF-8")
     add("--output", metavar="FILE", help="write lines to this file, as they get ready")
     add("--resume", action="store_true", help="go on where the lines in --output end; begins it where it is missing")

@@ -84,14 +84,15 @@ def align_examples(
 ) -> list[Links]:
     """Word links of encoded pairs, in their order, from the mean over the heads of `ALIGNMENT_LAYER`."""
     links: dict[int, Links] = {}
+    tags = len(tokenizer.tag_ids)  # which are no words
     for places in pair_batches(examples, _ALIGNMENT_TOKENS):
         some = [examples[place] for place in places]
         batch = collate(some, pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id).to(device)
         layers = model.cross_attention(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
         means = layers[ALIGNMENT_LAYER].float().mean(1).cpu()  # [B, T, S]
         for place, (src_ids, tgt_ids), weights in zip(places, some, means, strict=True):
-            pieces = tokenizer.pieces_src(list(src_ids)), tokenizer.pieces_tgt(list(tgt_ids))
-            links[place] = word_links(weights[: len(tgt_ids), : len(src_ids)], *pieces)
+            pieces = tokenizer.pieces_src(list(src_ids[tags:])), tokenizer.pieces_tgt(list(tgt_ids))
+            links[place] = word_links(weights[: len(tgt_ids), tags : len(src_ids)], *pieces)
     return [links[place] for place in range(len(examples))]
 
 

@@ -111,8 +111,9 @@ class ExportedTranslator(RuntimeTranslator):
             return_attention=True,
         )
         for place, one in zip(places, found, strict=True):
-            weights = one.attention[0][: len(tgt_pieces[place])]
-            links[place] = word_links(weights, src_pieces[place], tgt_pieces[place])
+            tags = len(self.tokenizer.tag_ids)  # which are no words
+            weights = [row[tags:] for row in one.attention[0][: len(tgt_pieces[place])]]
+            links[place] = word_links(weights, src_pieces[place][tags:], tgt_pieces[place])
         return links
 
     def _translate(

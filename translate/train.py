@@ -17,12 +17,12 @@ from translate.training import LAST_CHECKPOINT
 from translate.training.stages import PLAN, plan_stages
 
 FIXED = (  # what a checkpoint depends on, or holds itself
-    *("model.", "tokenizer.", "data.", "seed", "run_dir", "stages"),
+    *("model.", "tokenizer.", "data.", "seed", "init_from", "run_dir", "stages"),
     *("trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.ema_decay"),
     *("optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay"),
 )
 FIXED_IN_STAGES = (*FIXED, "decode.")  # and what pairs are translated with
-MOVABLE = ("data.root", "data.cache_dir")
+MOVABLE = ("data.root", "data.cache_dir", "data.extra")
 
 
 def main() -> None:
@@ -57,10 +57,10 @@ def train(config: TrainConfig) -> Path:
         with _stopping(run_dir, speaks=True):
             train_stages(config, run_dir)
         return run_dir
-    config, data = prepare(config)
+    config, data = prepare(config, run_dir)
     if first:
         run_dir = make_directory(run_dir, exist_ok=exist_ok)
-        begin(config, run_dir, data)
+        config = begin(config, run_dir, data)
     with _stopping(run_dir, speaks=first):
         fitted = fit(config, run_dir, data)
         if first:

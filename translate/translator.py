@@ -5,6 +5,7 @@ What needs torch imports it where it runs: an exported model is translated witho
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from translate.alignment import Links, joined_links
-from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters
+from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters, with_tags
 from translate.config import PRECISIONS, DecodeConfig
 from translate.cores import available_cores
 from translate.data.cleaning import clean_text
@@ -108,7 +109,7 @@ class Translator:
     """
 
     def __init__(self, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
-        self.model, self.tokenizer, self.config = model, tokenizer, config
+        self.model, self.tokenizer, self.config = model, with_tags(tokenizer, config), config
         self._num_parameters, self._cores = num_parameters(model), available_cores()
         self._step_model: Any = model
         self._int8 = False
@@ -185,6 +186,25 @@ class Translator:
         together._num_parameters = sum(member._num_parameters for member in members)
         return together
 
+    def into(self, tgt_lang: str) -> Translator:
+        """The same model asked to translate into `tgt_lang`, from the other of its two languages.
+
+        Raises:
+            ValueError: If it was not trained for that (data.both_directions with data.language_tags).
+        """
+        config = self.config
+        if tgt_lang == config.tgt_lang:
+            return self
+        if tgt_lang not in config.tgt_langs:
+            back = " and back" if len(config.tgt_langs) > 1 else " only"
+            raise ValueError(
+                f"tgt_lang ({tgt_lang}): this model translates {config.src_lang} to {config.tgt_lang}{back}"
+            )
+        other = copy.copy(self)
+        other.config = replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang)
+        other.tokenizer = self.tokenizer.tagged(tgt_lang)
+        return other
+
     @property
     def device(self) -> torch.device:
         """Where the model is."""
@@ -230,6 +250,7 @@ class Translator:
         self,
         texts: Sequence[str],
         *,
+        tgt_lang: str | None = None,
         prefixes: Sequence[str | None] | None = None,
         search: str | None = None,
         beam_size: int | None = None,
@@ -266,6 +287,7 @@ class Translator:
 
         Args:
             texts: Any strings.
+            tgt_lang: Language to translate into, see `into`; None means that of the model directory.
             prefixes: What the translation of each text begins with, and which the search goes on from; None or an empty
                 one = anything. Where the clean prefix ends, a word need not: the next token may continue its last word.
                 Of a text that is cut it is the beginning of the first piece; an empty text stays empty.
@@ -325,19 +347,20 @@ class Translator:
         }
         decode = self.config.decode.changed(given)
         self._check_positions(decode.max_output_len)
+        asked = self if tgt_lang is None else self.into(tgt_lang)
         if protect or terms:
             if alignments:
                 raise ValueError("alignments cannot be had with protect or terms; leave one of them out")
             if prefixes is not None:
                 raise ValueError("prefixes cannot be had with protect or terms; leave one of them out")
             terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
-            return self._protected(texts, terminology, protect, decode, progress)
+            return asked._protected(texts, terminology, protect, decode, progress)
         clean = [clean_text(text) for text in texts]
         beginnings = [clean_text(prefix or "") for prefix in ([None] * len(texts) if prefixes is None else prefixes)]
         if len(beginnings) != len(texts):
             raise ValueError(f"prefixes ({len(beginnings)}) must be as many as texts ({len(texts)}), or None")
-        translations = self._translate(list(map(Request, clean, beginnings)), decode, progress)
-        return self._aligned(clean, translations) if alignments else translations
+        translations = asked._translate(list(map(Request, clean, beginnings)), decode, progress)
+        return asked._aligned(clean, translations) if alignments else translations
 
     def score(
         self,
@@ -572,6 +595,9 @@ def _check_member(first: Translator, member: Translator, number: int) -> None:
     if languages[0] != languages[1]:
         (src, tgt), (other_src, other_tgt) = languages
         raise ValueError(f"model {number} translates {other_src} to {other_tgt}, but model 1 {src} to {tgt}")
+    if first.config.tgt_langs != member.config.tgt_langs:
+        tags, other_tags = (", ".join(one.config.tgt_langs) or "none" for one in (first, member))
+        raise ValueError(f"model {number} was trained with the language tags {other_tags}, but model 1 with {tags}")
     if _pieces_of(first.tokenizer) != _pieces_of(member.tokenizer):
         raise ValueError(
             f"model {number} has other pieces in its tokenizer than model 1; an ensemble needs runs that share one: "

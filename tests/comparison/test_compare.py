@@ -149,7 +149,7 @@ def row(differences: dict[str, str], *curves: list[tuple[float, float]]) -> RowR
     runs = [RunResult("run", seed, "last step", 1.5, 40.0, 39.0, 41.0, curve) for seed, curve in enumerate(curves)]
     label = " ".join(f"{name}={value}" for name, value in differences.items())
     speeds = (1000.0, [1000.0], 100.0, [100.0])
-    return RowResult(label, differences, 10**6, 512, 1024, "32", *speeds, 1.5, None, 40.0, 39.0, 41.0, runs)
+    return RowResult(label, differences, 10**6, 512, 1024, "32", *speeds, 1.5, None, 40.0, None, 39.0, 41.0, None, runs)
 
 
 def test_the_mean_curve_covers_what_all_seeds_have() -> None:

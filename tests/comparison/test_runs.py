@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from translate.comparison.runs import Run, make_rows, open_data, open_run
-from translate.config import DataConfig, DecodeConfig, ModelConfig, TrainConfig, TrainerConfig
+from translate.config import DataConfig, DecodeConfig, ModelConfig, TokenizerConfig, TrainConfig, TrainerConfig
 
 
 def run(path: str, seed: int = 1, model: ModelConfig | None = None, **changes: object) -> Run:
@@ -46,6 +46,12 @@ def test_settings_that_change_no_result_make_no_rows() -> None:
 def test_the_label_is_what_differs(models: list[dict], labels: list[str]) -> None:
     rows = make_rows([run(str(i), model=ModelConfig(**model)) for i, model in enumerate(models)])
     assert [row.label.replace("model.", "") for row in rows] == labels
+
+
+def test_runs_from_one_model_are_a_row_wherever_each_keeps_its_tokenizer() -> None:
+    finetuned = [run(str(i), i, init_from="RUN", tokenizer=TokenizerConfig(path=f"{i}/tokenizer")) for i in (1, 2)]
+    rows = make_rows([*finetuned, run("3", 1)])
+    assert [(row.label, len(row.runs)) for row in rows] == [("init_from=RUN", 2), ("init_from=null", 1)]
 
 
 def test_the_same_run_twice_is_refused() -> None:

@@ -1,5 +1,6 @@
 """Every source gives the same pairs, and what is wrong with a file is said with its name and line."""
 
+import dataclasses
 import gzip
 import json
 import subprocess
@@ -204,6 +205,20 @@ def test_the_fingerprint_follows_the_contents(tmp_path):
     assert files(paths[::-1], src_lang="fr", tgt_lang="en").fingerprint != first
     write_text(tmp_path, "train", PAIRS[:3])
     assert files(paths).fingerprint != first
+
+
+def test_extra_pairs_come_with_every_source_and_belong_to_the_fingerprint(tmp_path):
+    extra = write_table(tmp_path, ".jsonl", PAIRS) + write_table(tmp_path, ".tsv.gz", PAIRS[:2])
+    for config in (DataConfig(), DataConfig(source="files", train=write_text(tmp_path, "train", PAIRS), holdout=1)):
+        own, more = open_corpus(config), open_corpus(dataclasses.replace(config, extra=extra))
+        assert list(more.extra()) == [*PAIRS, *PAIRS[:2]]
+        assert next(more.train()) == next(own.train())
+        assert more.fingerprint != own.fingerprint
+        assert open_corpus(dataclasses.replace(config, extra=extra).own).fingerprint == own.fingerprint
+    turned = open_corpus(DataConfig(src_lang="fr", extra=extra))
+    assert next(turned.extra()) == PAIRS[0][::-1]
+    with pytest.raises(ValueError, match=r"data\.extra \(pairs\.fr\): each is one file with both sides, .* \.tsv"):
+        open_corpus(DataConfig(extra=["pairs.fr"]))
 
 
 def test_the_hash_of_a_large_file_is_remembered_until_it_changes(tmp_path, monkeypatch):

@@ -55,7 +55,11 @@ def contents(batches) -> list[list[int]]:
 
 
 def targets(data: TranslationDataModule, batches) -> list[str]:
-    rows = [row[row != IGNORE_INDEX].tolist() for batch in batches for row in batch.labels]
+    return texts(data, batches, "labels")
+
+
+def texts(data: TranslationDataModule, batches, side: str) -> list[str]:
+    rows = [row[row != IGNORE_INDEX].tolist() for batch in batches for row in getattr(batch, side)]
     return [data.tokenizer.decode(row) for row in rows]
 
 
@@ -105,6 +109,66 @@ def test_sampling_gives_other_ids_of_the_same_text_every_epoch_and_repeats_with_
     assert sum(b.num_tokens for b in first) != sum(b.num_tokens for b in second)
     assert sorted(targets(sampled, first)) == sorted(targets(plain, plain.train_dataloader()))
     assert contents(sampled.val_dataloader()) == contents(plain.val_dataloader())
+
+
+def with_extra(config: DataConfig, folder: Path, **changes) -> tuple[DataConfig, list[tuple[str, str]]]:
+    """The settings with extra pairs, of which one is an own pair and one too long, and the pairs that remain."""
+    own = list(zip(*(Path(path).read_text().splitlines() for path in config.train), strict=True))
+    extra = [(f"word{i} more {i}", f"mot{i} plus {i}") for i in range(7)]
+    lines = ["en\tfr", *("\t".join(pair) for pair in [*extra, own[3], ("word1 " * 90, "mot1 " * 90)])]
+    (folder / "extra.tsv").write_text("\n".join(lines), encoding="utf-8")
+    return dataclasses.replace(config, extra=[str(folder / "extra.tsv")], **changes), own + extra
+
+
+@pytest.mark.parametrize("sampling", [0.0, 0.3])
+def test_an_epoch_holds_own_pairs_copies_times_extra_ones_once_and_all_in_both_directions(config, tmp_path, sampling):
+    settings, pairs = with_extra(config, tmp_path, copies=3, both_directions=True)
+    data = data_module(settings, sampling=sampling)
+    batches = list(data.train_dataloader())
+    found = list(zip(texts(data, batches, "src_ids"), targets(data, batches), strict=True))
+    expected = pairs + 2 * pairs[:PAIRS]
+    assert sorted(found) == sorted(expected + [pair[::-1] for pair in expected])
+    assert len(batches) == data.steps_per_epoch() > 5 * data_module(config).steps_per_epoch()
+    assert data.num_train_pairs == len(pairs) == PAIRS + 7
+    if not sampling:
+        assert data.num_train_tokens == sum(batch.num_tokens for batch in batches)
+    assert sorted(targets(data, data.val_dataloader())) == sorted(Path(config.valid[1]).read_text().splitlines())
+
+
+@pytest.mark.parametrize("sampling", [0.0, 0.3])
+def test_sources_begin_with_the_tag_of_their_targets_language(config, tmp_path, sampling):
+    settings = dataclasses.replace(config, both_directions=True, language_tags=True, batch_tokens=60)
+    data = data_module(settings, sampling=sampling)
+    tags = {data.tokenizer.tagged(language).tag_ids[0]: word for language, word in (("fr", "mot"), ("en", "word"))}
+    batches = list(data.train_dataloader())
+    sources = [row.tolist() for batch in batches for row in batch.src_ids]
+    for source, target in zip(sources, targets(data, batches), strict=True):
+        assert target.startswith(tags[source[0]])
+        assert not set(source[1:]) & set(tags)
+    valid = next(iter(data.val_dataloader()))
+    assert {tags[token] for token in valid.src_ids[:, 0].tolist()} == {"mot"}
+    if not sampling:
+        assert max(b.src_ids.shape[0] * max(b.src_ids.shape[1], b.labels.shape[1]) for b in batches) <= 60
+    data_module(config).tokenizer.save(tmp_path)
+    with pytest.raises(ValueError, match="no tag <2en>"):
+        data_module(settings, path=str(tmp_path))
+
+
+def test_extra_pairs_are_cleaned_with_the_others_and_counted_beside_them(config, tmp_path):
+    data = data_module(with_extra(config, tmp_path)[0])
+    counts = data.cleaning.to_dict()
+    assert counts["extra"] == {"read": 9, "drop_duplicates": 1, "max_len": 1, "kept": 7}
+    assert counts["train"] == data_module(config).cleaning.to_dict()["train"]
+    rows = [line.split() for line in data.cleaning.table().splitlines()]
+    assert rows[:2] == [["pairs", "train", "extra", "valid"], ["read", "110", "9", "12"]]
+    assert rows[-1] == ["kept", "110", "7", "12"]
+
+
+def test_the_tokenizer_learns_from_extra_pairs_too(config, tmp_path):
+    settings, _ = with_extra(config, tmp_path)
+    Path(settings.extra[0]).write_text("en\tfr\n" + "zebra zebra\tzèbre zèbre\n", encoding="utf-8")
+    plain, more = data_module(config), data_module(settings)
+    assert len(more.tokenizer.encode_tgt("zèbre")) < len(plain.tokenizer.encode_tgt("zèbre"))
 
 
 def test_the_tokenizer_sees_the_training_split_only(config):

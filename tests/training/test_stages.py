@@ -48,6 +48,14 @@ def test_a_stage_has_the_settings_of_the_run_and_its_own_on_top() -> None:
     assert (final.config.stages, final.config.resume) == ({}, None)
 
 
+def test_a_model_of_both_directions_translates_either_side() -> None:
+    both = {"data": {"both_directions": True, "language_tags": True}}
+    into_fr, into_en = {"translate": ["both"]}, {"translate": ["both"], "into": "en"}
+    stages = plan({"both": both, "fr": into_fr, "en": into_en, "final": {"data.extra": ["{fr}", "{en}"]}})
+    assert [stage.side for stage in stages[1:3]] == ["src", "tgt"]
+    assert stages[3].config.data.extra == ["run/fr/pairs.tsv", "run/en/pairs.tsv"]
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
@@ -81,6 +89,11 @@ def test_a_stage_has_the_settings_of_the_run_and_its_own_on_top() -> None:
             {"one": {}, "two": {"translate": ["one"], "data.tgt_lang": "de"}},
             r"stages\.two: translate: one translates en to fr, and the training pairs are en and de",
         ),
+        (
+            {"one": {}, "two": {"translate": ["one"], "into": "en"}},
+            r"stages\.two: into \(en\): one translates en to fr only",
+        ),
+        ({"one": {}, "two": {"into": "en"}}, r"stages\.two: unknown setting into"),
         ({"one": {}, "two": {"translate": ["one"], "decode.mbr": "chrf"}}, r"stages\.two: mbr \(chrf\) chooses among"),
     ],
 )

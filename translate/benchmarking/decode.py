@@ -87,7 +87,7 @@ def read_sentences(config: BenchmarkDecodeConfig, bundle: Path) -> list[Pair]:
         settings = bundle.parent / "config.yaml"
         if not settings.is_file():
             raise ValueError(f"{bundle} is in no run, whose data could be translated; give src=FILE ref=FILE")
-        data = load_config(settings, TrainConfig).data
+        data = load_config(settings, TrainConfig).data.own
         corpus = open_corpus(replace(data, root=config.data_root) if config.data_root else data)
         pairs = corpus.valid() if config.split == "valid" else corpus.test(config.split)
     clean = (Pair(clean_text(pair.src), pair.tgt) for pair in pairs)

@@ -36,6 +36,9 @@ def find_rows(
         model, tokenizer, settings = load_bundle(bundle)
         longest_src = max(settings.max_src_len, len(tokenizer.encode_src(longest)))
         settings = replace(settings, decode=config.decode, max_src_len=longest_src)
+        if settings.tgt_langs:
+            left_out[CTRANSLATE2] = left_out[HUGGING_FACE] = "its sources would lack the language tag of this model"
+            return specs, left_out
         specs += _ctranslate2(model, tokenizer, settings, folder, left_out)
         specs += _huggingface(model, tokenizer, settings, folder, left_out)
     return specs, left_out

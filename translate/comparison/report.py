@@ -143,9 +143,9 @@ class Comparison:
         if not self.same_tokenizer:
             yield "- the rows have different tokenizers: compare their BLEU, not their losses, which are per own token"
         yield (
-            f"- BLEU: {self.sentences:,} validation sentences, cased, mean over seeds ± standard deviation; its interval "
-            "and p (two-sided, paired bootstrap) resample sentences, the same for all runs: they know the luck of the "
-            "sentences, not that of the seeds"
+            f"- BLEU: {self.sentences:,} validation sentences, cased, mean over seeds ± standard deviation; its "
+            "interval and p (two-sided, paired bootstrap) resample sentences, the same for all runs: they know the "
+            "luck of the sentences, not that of the seeds"
         )
 
 

@@ -137,7 +137,7 @@ def make_row(
     training_rounds: Mapping[str, list[float]],
     decoding_rounds: Mapping[str, list[float]],
 ) -> RowResult:
-    """The figures of a row: means over its runs, beside the first row's, and speeds by its label if they were measured."""
+    """The figures of a row: means over its runs, also beside the first row's; speeds by its label, if measured."""
     own, source = cache_bytes(translator)
     losses, bleus = [one.result.valid_loss for one in scored], [one.result.bleu for one in scored]
     resampled, baseline = (np.mean([one.resampled for one in own_row], axis=0) for own_row in (scored, first))

@@ -44,6 +44,8 @@ class Run:
     def settings(self) -> dict[str, str]:
         """What its figures depend on, apart from the seed, by dotted name."""
         settings = {name: value for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)}
+        if self.config.init_from:  # its tokenizer is that run's, kept in a place of this run's own
+            settings["tokenizer.path"] = "null"
         return settings | {"model.attention": self.config.model.shared_attention}
 
     def load(self, device: str) -> Translator:
@@ -138,7 +140,7 @@ def open_data(runs: Sequence[Run]) -> dict[Path, TranslationDataModule]:
         if key not in modules:
             modules[key] = TranslationDataModule(config.data, tokenizer, seed=runs[0].config.seed)
             modules[key].prepare()
-            contents[key] = open_corpus(replace(config.data, max_pairs=None)).fingerprint  # less of it is a setting
+            contents[key] = open_corpus(replace(config.data.own, max_pairs=None)).fingerprint  # less of it is a setting
         found[run.path] = modules[key]
         first = next(iter(modules))
         for what, same in (

@@ -84,25 +84,26 @@ _DROPS = {
 
 
 class CleaningReport:
-    """How many pairs each step changed or dropped, for train and valid."""
+    """How many pairs each step changed or dropped, for train and valid, and for extra where there are such pairs."""
 
     def __init__(self, limits: dict[str, float], counts: dict[str, dict[str, int]] | None = None) -> None:
         """Start at zero, or from the `counts` that `to_dict` gave.
 
         Args:
             limits: Value of each step's setting, as in CleaningRules; False and 0 mean off.
-            counts: {"train": {"read": …, step: …}, "valid": {…}}.
+            counts: {"train": {"read": …, step: …}, "valid": {…}}, and "extra".
         """
         self.limits = limits
         self.counts = counts or {"train": {}, "valid": {}}
 
     def add(self, split: str, step: str, amount: int = 1) -> None:
         """Count `amount` pairs of `split` at `step`."""
-        self.counts[split][step] = self.counts[split].get(step, 0) + amount
+        counts = self.counts.setdefault(split, {})
+        counts[step] = counts.get(step, 0) + amount
 
     def kept(self, split: str) -> int:
         """Pairs that passed every step."""
-        counts = self.counts[split]
+        counts = self.counts.get(split, {})
         return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -111,19 +112,20 @@ class CleaningReport:
         return {"limits": dict(self.limits), **{split: dict(values) for split, values in kept.items()}}
 
     def table(self) -> str:
-        """One aligned table: a line for each step, a column for train and one for valid."""
-        rows = [("pairs", "train", "valid"), self._row("read", "read")]
+        """One aligned table: a line for each step, a column for each split."""
+        splits = [split for split in ("train", "extra", "valid") if split in self.counts]
+        rows = [["pairs", *splits], ["read", *(self._cell("read", split) for split in splits)]]
         for step, text in {**_CHANGES, **_DROPS}.items():
             limit = self.limits.get(step, 0)
-            rows.append(self._row(step, text.format(f"{limit:g}")) if limit else (text.format("…"), "off", "off"))
-        rows.append(("kept", f"{self.kept('train'):,}", f"{self.kept('valid'):,}"))
+            cells = [self._cell(step, split) if limit else "off" for split in splits]
+            rows.append([text.format(f"{limit:g}" if limit else "…"), *cells])
+        rows.append(["kept", *(f"{self.kept(split):,}" for split in splits)])
         wide = max(len(row[0]) for row in rows)
-        return "\n".join(f"{name:<{wide}}  {train:>12}  {valid:>9}" for name, train, valid in rows)
+        return "\n".join(f"{name:<{wide}}" + "".join(f"  {cell:>12}" for cell in cells) for name, *cells in rows)
 
-    def _row(self, step: str, text: str) -> tuple[str, str, str]:
+    def _cell(self, step: str, split: str) -> str:
         train_only = step in _DROPS and step not in ("drop_empty", "max_len")
-        valid = "-" if train_only else f"{self.counts['valid'].get(step, 0):,}"
-        return text, f"{self.counts['train'].get(step, 0):,}", valid
+        return "-" if train_only and split == "valid" else f"{self.counts[split].get(step, 0):,}"
 
 
 class Cleaner:
@@ -153,17 +155,21 @@ class Cleaner:
         """
         self._held_out.add(_hash(self._clean(src)))
 
-    def train(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks."""
+    def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
+        """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks.
+
+        The `extra` ones come behind the others and are counted as a split of their own.
+        """
         with closing(sqlite3.connect("")) as seen:  # a file that SQLite makes, spills to and removes by itself
             seen.execute("PRAGMA journal_mode = OFF")
             seen.execute("PRAGMA cache_size = -65536")  # 64 MiB
             seen.execute("CREATE TABLE seen (hash INTEGER PRIMARY KEY)")
-            for pair in self._normalized(pairs, "train"):
-                if step := self._first_broken(pair, seen):
-                    self.report.add("train", step)
-                else:
-                    yield pair
+            for split, given in (("train", pairs), ("extra", extra)):
+                for pair in self._normalized(given, split):
+                    if step := self._first_broken(pair, seen):
+                        self.report.add(split, step)
+                    else:
+                        yield pair
 
     def _first_broken(self, pair: Pair, seen: sqlite3.Connection) -> str | None:
         rules = self.rules

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from translate.config import DataConfig
 from translate.data.download import MULTI30K_TESTS, download_multi30k
-from translate.data.sources import TABLES, FileSource, HubSource, Pair, Source, suffix
+from translate.data.sources import TABLES, TEXTS, FileSource, HubSource, Pair, Source, suffix
 from translate.resources import everyday_dir
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
@@ -28,6 +28,7 @@ class Corpus:
         *,
         holdout: int = 1000,
         max_pairs: int | None = None,
+        extra: Sequence[Source] = (),
     ) -> None:
         """Put a corpus together.
 
@@ -37,9 +38,10 @@ class Corpus:
             tests: Test sets by name, none needed; one that is None takes the next `holdout` training pairs.
             holdout: Pairs to keep out for each split that is None.
             max_pairs: Train on the first so many pairs only; None takes all.
+            extra: More training pairs, such as synthetic ones; `max_pairs` does not count them.
         """
         self._train, self._valid, self._tests = train, valid, dict(tests)
-        self._max_pairs = max_pairs
+        self._max_pairs, self._extra = max_pairs, tuple(extra)
         missing = [*(["valid"] if valid is None else []), *(name for name, test in tests.items() if test is None)]
         # where in the training stream the splits without a source of their own lie
         self._held_out = {name: (i * holdout, (i + 1) * holdout) for i, name in enumerate(missing)}
@@ -50,9 +52,15 @@ class Corpus:
         return tuple(self._tests)
 
     @property
+    def has_extra(self) -> bool:
+        """Whether there are training pairs besides the source's own."""
+        return bool(self._extra)
+
+    @property
     def fingerprint(self) -> str:
-        """Hash of what `train`, `valid` and `test` give: files by their contents, hub datasets by their revision."""
-        sources = [("train", self._train), ("valid", self._valid), *self._tests.items()]
+        """Hash of what the streams here give: files by their contents, hub datasets by their revision."""
+        extra = (("extra", source) for source in self._extra)
+        sources = [("train", self._train), ("valid", self._valid), *self._tests.items(), *extra]
         parts = [(name, source.identity() if source else None) for name, source in sources]
         return hashlib.blake2b(repr((parts, self._held_out, self._max_pairs)).encode(), digest_size=16).hexdigest()
 
@@ -66,6 +74,11 @@ class Corpus:
         stop = None if self._max_pairs is None else start + self._max_pairs
         hint = f"after the first {start:,}, which validation and test take; lower data.holdout" if start else ""
         return _not_empty(islice(self._train.pairs(), start, stop), f"the corpus has no training pairs {hint}".strip())
+
+    def extra(self) -> Iterator[Pair]:
+        """Stream the extra training pairs, source after source; raises as `train`."""
+        pairs = chain.from_iterable(source.pairs() for source in self._extra)
+        return _not_empty(pairs, "data.extra has no pairs")
 
     def valid(self) -> Iterator[Pair]:
         """Stream the validation pairs; raises as `train`."""
@@ -169,7 +182,15 @@ def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
 
 
 def _corpus(config: DataConfig, train: Source, valid: Source | None, tests: Mapping[str, Source | None]) -> Corpus:
-    return Corpus(train, valid, tests, holdout=config.holdout, max_pairs=config.max_pairs)
+    extra = [_extra_source(config, path) for path in config.extra]
+    return Corpus(train, valid, tests, holdout=config.holdout, max_pairs=config.max_pairs, extra=extra)
+
+
+def _extra_source(config: DataConfig, path: str) -> FileSource:
+    if suffix(path) not in TABLES + TEXTS:
+        endings = ", ".join(TEXTS + TABLES)
+        raise ValueError(f"data.extra ({path}): each is one file with both sides, whose name ends in {endings}")
+    return FileSource((path,), (config.src_lang, config.tgt_lang), cache_dir=config.cache_dir)
 
 
 def _columns(config: DataConfig) -> tuple[str, str]:

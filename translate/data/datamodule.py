@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import fcntl
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from lightning.pytorch import LightningDataModule
 
@@ -21,11 +22,13 @@ from translate.config import DataConfig, TokenizerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
+from translate.data.epoch import EpochPairs
 from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import cache_key
 from translate.data.tokenizer import Tokenizer
 
+TwoSides = TypeVar("TwoSides", Example, Pair)
 _AHEAD = 4  # batches made while the model works on another
 
 
@@ -123,7 +126,7 @@ class TranslationDataModule(LightningDataModule):
 
     Attributes:
         corpus: Where the pairs come from; test sets are read from it.
-        tokenizer: Trained on the training split, or loaded; after `prepare`.
+        tokenizer: Trained on the training pairs, or loaded; after `prepare`.
         cleaning: What each cleaning step did; after `prepare`.
         valid_pairs: Cleaned validation pairs, as many as BLEU may use; after `prepare`.
     """
@@ -145,6 +148,8 @@ class TranslationDataModule(LightningDataModule):
         self._config, self._tokenizer_config, self._seed = corpus_config, tokenizer_config, seed
         self._text: TextStore | None = None
         self._tokens: TokenStore | None = None
+        self._tags: list[tuple[int, ...]] = []  # of target and source language, if sources have them
+        self._max_len = corpus_config.max_len - corpus_config.language_tags  # of what is stored, without tag
         self._loader: BatchLoader | None = None
         self._resume_at: dict[str, int] = {}
 
@@ -164,8 +169,10 @@ class TranslationDataModule(LightningDataModule):
         config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
         self.corpus = open_corpus(config)
         text = cached_text(self.corpus, rules, cache_dir)
-        self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir)
-        tokens = cached_tokens(text, self.tokenizer, config.max_len, cache_dir)
+        languages = (config.tgt_lang, config.src_lang) if config.language_tags else ()
+        self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages))
+        self._tags = [self.tokenizer.tagged(language).tag_ids for language in languages]
+        tokens = cached_tokens(text, self.tokenizer, self._max_len, cache_dir)
         self.cleaning = CleaningReport({**asdict(rules), "max_len": config.max_len}, text.counts)
         for split, dropped in tokens.dropped.items():
             self.cleaning.add(split, "max_len", dropped)
@@ -178,13 +185,13 @@ class TranslationDataModule(LightningDataModule):
 
     @property
     def num_train_pairs(self) -> int:
-        """Training pairs after cleaning."""
+        """Training pairs after cleaning, extra ones included; each counts once, however often an epoch holds it."""
         return len(self._store.rows["train.src"])
 
     @property
     def num_train_tokens(self) -> int:
         """Target tokens of an epoch, EOS counted."""
-        return int(self._store.rows["train.tgt"].lengths.sum(dtype=np.int64))
+        return int(self._local_plan.tgt_lens.sum(dtype=np.int64))
 
     def steps_per_epoch(self, accumulate: int = 1, world_size: int = 1) -> int:
         """Optimizer updates of an epoch when each takes `accumulate` batches of each of `world_size` processes."""
@@ -236,10 +243,19 @@ class TranslationDataModule(LightningDataModule):
     def _local_plan(self) -> TokenBudgetBatches:
         return self._plan("train")
 
+    @cached_property
+    def _epoch(self) -> EpochPairs:
+        config, store = self._config, self._store
+        total = len(store.rows["train.src"])
+        return EpochPairs(total, store.own, copies=config.copies, both_directions=config.both_directions)
+
     def _plan(self, split: str, rank: int = 0, world_size: int = 1) -> TokenBudgetBatches:
+        src, tgt = (self._store.rows[f"{split}.{side}"].lengths for side in ("src", "tgt"))
+        if split == "train":
+            src, tgt = self._epoch.lengths(src, tgt)
         return TokenBudgetBatches(
-            self._store.rows[f"{split}.src"].lengths,
-            self._store.rows[f"{split}.tgt"].lengths,
+            src + 1 if self._tags else src,
+            tgt,
             self._config.batch_tokens,
             seed=self._seed,
             rank=rank,
@@ -248,26 +264,42 @@ class TranslationDataModule(LightningDataModule):
         )
 
     def _train_batch(self, indices: Indices, seed: int) -> Batch:
-        stored = self._examples("train", indices)
+        rows, turned = self._epoch.locate(indices)
+        stored = _turn(self._examples("train", rows), turned)
         sampling = self._tokenizer_config.sampling
         if not sampling:
-            return self._collate(stored)
+            return self._collate(self._tagged(stored, turned))
         assert self._text is not None
-        pairs = [self._text.pair("train", int(self._store.text_rows[index][0])) for index in indices]
+        pairs = _turn([self._text.pair("train", int(self._store.text_rows[row][0])) for row in rows], turned)
         src = self.tokenizer.encode_src_batch([pair.src for pair in pairs], sampling=sampling, seed=seed)
         tgt = self.tokenizer.encode_tgt_batch([pair.tgt for pair in pairs], sampling=sampling, seed=seed)
         sampled = [Example(*ids) for ids in zip(src, tgt, strict=True)]
-        fits = [max(map(len, example)) <= self._config.max_len for example in sampled]
-        return self._collate([new if fit else old for new, old, fit in zip(sampled, stored, fits, strict=True)])
+        fits = [max(map(len, example)) <= self._max_len for example in sampled]
+        chosen = [new if fit else old for new, old, fit in zip(sampled, stored, fits, strict=True)]
+        return self._collate(self._tagged(chosen, turned))
 
     def _valid_batch(self, indices: Indices) -> Batch:
-        return self._collate(self._examples("valid", indices))
+        return self._collate(self._tagged(self._examples("valid", indices), np.zeros(len(indices), bool)))
 
-    def _examples(self, split: str, indices: Indices) -> list[Example]:
+    def _examples(self, split: str, rows: Indices) -> list[Example]:
         src, tgt = self._store.rows[f"{split}.src"], self._store.rows[f"{split}.tgt"]
-        return [Example(src[index], tgt[index]) for index in indices]
+        return [Example(src[row], tgt[row]) for row in rows]
+
+    def _tagged(self, examples: list[Example], turned: npt.NDArray[np.bool_]) -> list[Example]:
+        """The same with the tag of its target's language before each source, if this run has tags."""
+        if not self._tags:
+            return examples
+        return [
+            Example(np.concatenate([self._tags[turn], example.src_ids]), example.tgt_ids)
+            for example, turn in zip(examples, turned.astype(int), strict=True)
+        ]
 
     def _collate(self, examples: list[Example]) -> Batch:
         batch = collate(examples, pad_id=self.tokenizer.pad_id, bos_id=self.tokenizer.bos_id)
         on_gpu = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"
         return batch.pin_memory() if on_gpu else batch
+
+
+def _turn(pairs: list[TwoSides], turned: Iterable[bool]) -> list[TwoSides]:
+    """The same with source and target exchanged where `turned` says so."""
+    return [type(pair)(*pair[::-1]) if turn else pair for pair, turn in zip(pairs, turned, strict=True)]

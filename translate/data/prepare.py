@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -34,11 +35,13 @@ class TextStore:
         key: Name of the cache entry; equal keys, equal pairs.
         rows: Texts by name: "train.src", "train.tgt", "valid.src", "valid.tgt".
         counts: What cleaning counted, as CleaningReport takes it.
+        own: How many of the training pairs are the source's own; extra ones stand behind them.
     """
 
     key: str
     rows: dict[str, Rows]
     counts: dict[str, dict[str, int]]
+    own: int
 
     def pair(self, split: str, index: int) -> Pair:
         """One cleaned pair."""
@@ -52,12 +55,14 @@ class TokenStore:
     Attributes:
         rows: Ids by name, EOS last: "train.src", "train.tgt", "valid.src", "valid.tgt".
         text_rows: For each training pair its row in the TextStore, [pairs].
-        dropped: Pairs over `max_len` by split.
+        dropped: Pairs over `max_len` by split, extra ones on their own.
+        own: How many of the training pairs are the source's own; extra ones stand behind them.
     """
 
     rows: dict[str, Rows]
     text_rows: Rows
     dropped: dict[str, int]
+    own: int
 
 
 def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextStore:
@@ -76,15 +81,23 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
             for name in corpus.test_names:
                 for pair in corpus.test(name):
                     cleaner.hold_out(pair.src)
-            _write_texts(folder, "train", cleaner.train(corpus.train()))
-            for split in _SPLITS:
+            extra = corpus.extra() if corpus.has_extra else ()
+            _write_texts(folder, "train", cleaner.train(corpus.train(), extra))
+            for split in report.counts:
                 _check_some_left(report, split)
             (folder / "counts.json").write_text(json.dumps(report.counts))
-    return TextStore(key, _open_rows(entry), json.loads((entry / "counts.json").read_text()))
+    counts = json.loads((entry / "counts.json").read_text())
+    return TextStore(key, _open_rows(entry), counts, CleaningReport(asdict(rules), counts).kept("train"))
 
 
-def cached_tokenizer(text: TextStore, config: TokenizerConfig, cache_dir: Path) -> Tokenizer:
-    """The tokenizer of `config.path`, or one trained on the training split, only if the cache lacks it."""
+def cached_tokenizer(
+    text: TextStore, config: TokenizerConfig, cache_dir: Path, languages: Sequence[str] = ()
+) -> Tokenizer:
+    """The tokenizer of `config.path`, or one trained on the training pairs, only if the cache lacks it.
+
+    Raises:
+        ValueError: If it cannot be trained, or is not `config.joint`, or lacks a tag of `languages`.
+    """
     if config.path is not None:
         tokenizer = Tokenizer.load(config.path)
         if tokenizer.joint != config.joint:
@@ -92,8 +105,12 @@ def cached_tokenizer(text: TextStore, config: TokenizerConfig, cache_dir: Path) 
             raise ValueError(
                 f"tokenizer.path ({config.path}) is {kind}; set tokenizer.joint={str(tokenizer.joint).lower()}"
             )
+        for language in languages:
+            tokenizer.tagged(language)  # refuses one without
         return tokenizer
+    settings: tuple[object, ...]
     settings = (config.kind, config.vocab_size, config.joint, config.character_coverage, list(config.user_symbols))
+    settings += (list(languages),) if languages else ()
     entry = cache_dir / "tokenizers" / cache_key("tokenizer", text.key, settings)
     if not entry.is_dir():
         with new_entry(entry) as folder:
@@ -105,6 +122,7 @@ def cached_tokenizer(text: TextStore, config: TokenizerConfig, cache_dir: Path) 
                 joint=config.joint,
                 character_coverage=config.character_coverage,
                 user_symbols=config.user_symbols,
+                languages=languages,
                 directory=folder,
             )
     return Tokenizer.load(entry)
@@ -122,7 +140,12 @@ def cached_tokens(text: TextStore, tokenizer: Tokenizer, max_len: int, cache_dir
             dropped = {split: _write_tokens(folder, split, text, tokenizer, max_len) for split in _SPLITS}
             (folder / "dropped.json").write_text(json.dumps(dropped))
     dropped = json.loads((entry / "dropped.json").read_text())
-    return TokenStore(_open_rows(entry), Rows(entry, "train.text_rows"), dropped)
+    rows, text_rows = _open_rows(entry), Rows(entry, "train.text_rows")
+    own = bisect_left(range(len(text_rows)), text.own, key=lambda row: int(text_rows[row][0]))
+    if "extra" in text.counts:
+        dropped["extra"] = dropped["train"] - (text.own - own)
+        dropped["train"] = text.own - own
+    return TokenStore(rows, text_rows, dropped, own)
 
 
 def _write_texts(folder: Path, split: str, pairs: Iterable[Pair]) -> None:

@@ -107,7 +107,10 @@ def missing_column(where: str, wanted: tuple[str, str], there: list[str]) -> Val
     """The error for columns that are not there, which names those that are."""
     missing = " or ".join(repr(name) for name in wanted if name not in there)
     names = ", ".join(repr(name) for name in islice(there, 20))
-    return ValueError(f"{where}: no column {missing}; there are {names}; set data.src_column and data.tgt_column")
+    return ValueError(
+        f"{where}: no column {missing}; there are {names}; set data.src_column and data.tgt_column "
+        "(data.extra names its columns by the languages)"
+    )
 
 
 def _tsv_rows(path: str) -> Iterator[tuple[int, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import re
@@ -39,6 +40,7 @@ class Tokenizer:
         self._models = tuple(models)
         self._processors = tuple(_processor(model) for model in models)
         self._src, self._tgt = self._processors[0], self._processors[-1]
+        self.tag_ids: tuple[int, ...] = ()  # what every source begins with
 
     @staticmethod
     def train(
@@ -50,6 +52,7 @@ class Tokenizer:
         joint: bool = True,
         character_coverage: float = 1.0,
         user_symbols: Sequence[str] = (),
+        languages: Sequence[str] = (),
         directory: Path | str | None = None,
     ) -> Tokenizer:
         """Learn the pieces from clean text; the same lines give the same model.
@@ -62,7 +65,8 @@ class Tokenizer:
             vocab_size: Pieces per model, the 4 special ids and 256 bytes included.
             joint: One model for both sides, else one each.
             character_coverage: Share of the characters of the text that get their own piece; the rest become bytes.
-            user_symbols: Strings that are always one piece, such as "<2fr>".
+            user_symbols: Strings that are always one piece, such as "<br>".
+            languages: Codes that `tagged` is to know. Their tags are control symbols: no text ever becomes one.
             directory: Where to save the result; None saves nothing.
 
         Raises:
@@ -72,8 +76,11 @@ class Tokenizer:
         for symbol in user_symbols:
             if not symbol or re.search(r"\s|\u2581", symbol):
                 raise ValueError(f"tokenizer.user_symbols: {symbol!r} is empty or contains a space; use one without")
+            if symbol in map(language_tag, languages):
+                raise ValueError(f"tokenizer.user_symbols: {symbol} is a tag of data.language_tags; leave it out")
         corpora = [chain(lines_src, lines_tgt)] if joint else [lines_src, lines_tgt]
-        models = [_train_model(lines, kind, vocab_size, character_coverage, user_symbols) for lines in corpora]
+        symbols = user_symbols, [language_tag(language) for language in languages]
+        models = [_train_model(lines, kind, vocab_size, character_coverage, *symbols) for lines in corpora]
         tokenizer = Tokenizer(models)
         if directory is not None:
             tokenizer.save(directory)
@@ -99,6 +106,24 @@ class Tokenizer:
         for name, model in zip(_JOINT_FILES if self.joint else _SEPARATE_FILES, self._models, strict=True):
             Path(directory, name).write_bytes(model)
 
+    def tagged(self, language: str) -> Tokenizer:
+        """The same tokenizer with sources that begin with the tag of the language to translate into.
+
+        Raises:
+            ValueError: If it has no such tag.
+
+        Source: Johnson et al. 2017 (arXiv:1611.04558).
+        """
+        tag = language_tag(language)
+        token = self._src.piece_to_id(tag)
+        if not self._src.is_control(token):
+            raise ValueError(
+                f"the tokenizer has no tag {tag}; train one with data.language_tags=true for this language"
+            )
+        result = copy.copy(self)
+        result.tag_ids = (token,)
+        return result
+
     @property
     def joint(self) -> bool:
         """Whether both sides share one vocabulary."""
@@ -123,7 +148,7 @@ class Tokenizer:
         return digest.hexdigest()
 
     def encode_src(self, text: str) -> list[int]:
-        """Ids of one source sentence, EOS appended."""
+        """Ids of one source sentence, EOS appended, the tag of a `tagged` tokenizer before it."""
         return self.encode_src_batch([text])[0]
 
     def encode_tgt(self, text: str) -> list[int]:
@@ -131,7 +156,7 @@ class Tokenizer:
         return self.encode_tgt_batch([text])[0]
 
     def encode_src_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """Ids of source sentences, EOS appended.
+        """Ids of source sentences, as `encode_src` gives them.
 
         Args:
             texts: Clean sentences.
@@ -139,7 +164,8 @@ class Tokenizer:
                 (BPE-dropout, Provilkov et al. 2020), or the smoothing alpha of unigram sampling (Kudo 2018).
             seed: The same seed, texts and sampling give the same segmentations.
         """
-        return _encode(self._src, texts, sampling, seed)
+        encoded = _encode(self._src, texts, sampling, seed)
+        return [[*self.tag_ids, *ids] for ids in encoded] if self.tag_ids else encoded
 
     def encode_tgt_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
         """Ids of target sentences, EOS appended, no BOS; arguments as in `encode_src_batch`."""
@@ -157,6 +183,15 @@ class Tokenizer:
     def pieces_tgt(self, ids: Sequence[int]) -> list[str]:
         """Target pieces as SentencePiece writes them, one for each id."""
         return [self._tgt.id_to_piece(int(token)) for token in ids]
+
+
+def language_tag(language: str) -> str:
+    """The piece that asks for a translation into a language.
+
+    >>> language_tag("fr")
+    '<2fr>'
+    """
+    return f"<2{language}>"
 
 
 def _processor(model: bytes) -> spm.SentencePieceProcessor:
@@ -190,7 +225,12 @@ def _encode(processor: spm.SentencePieceProcessor, texts: list[str], sampling: f
 
 
 def _train_model(
-    lines: Iterable[str], kind: str, vocab_size: int, character_coverage: float, user_symbols: Sequence[str]
+    lines: Iterable[str],
+    kind: str,
+    vocab_size: int,
+    character_coverage: float,
+    user_symbols: Sequence[str],
+    control_symbols: Sequence[str],
 ) -> bytes:
     model = io.BytesIO()
     try:
@@ -201,6 +241,7 @@ def _train_model(
             vocab_size=vocab_size,
             character_coverage=character_coverage,
             user_defined_symbols=list(user_symbols),
+            control_symbols=list(control_symbols),
             byte_fallback=True,
             normalization_rule_name="identity",
             add_dummy_prefix=True,

@@ -63,7 +63,7 @@ def find_test_sets(config: EvaluateConfig, run_dir: Path | None, src_lang: str, 
     if run_dir is None:
         where = f"{config.data_root}: no test*.{src_lang} with test*.{tgt_lang}" if config.data_root else "no run"
         raise ValueError(f"{where} to take test sets from; give src=FILE ref=FILE")
-    data = load_config(run_dir / "config.yaml", TrainConfig).data
+    data = load_config(run_dir / "config.yaml", TrainConfig).data.own
     if config.data_root:
         if data.source == "everyday":
             raise ValueError(f"data_root ({config.data_root}): no test*.{src_lang} with test*.{tgt_lang} there")

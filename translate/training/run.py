@@ -21,6 +21,7 @@ from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationB
 from translate.training.layout import with_layout
 from translate.training.progress import Progress, clock, say
 from translate.training.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
+from translate.training.warm_start import adopt, keep_tokenizer, load_start, with_kept_tokenizer
 from translate.translator import Translator
 
 
@@ -43,18 +44,26 @@ class Fitted:
     latest: KeptCheckpoints | None
 
 
-def prepare(config: TrainConfig) -> tuple[TrainConfig, TranslationDataModule]:
-    """The settings with the layout filled in, and the data, cleaned and encoded."""
+def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, TranslationDataModule]:
+    """The settings with what `init_from` brings and the layout filled in, and the data, cleaned and encoded.
+
+    `run_dir` is only read, and only by a run that is resumed.
+    """
+    if config.init_from:
+        config = with_kept_tokenizer(config, run_dir) if config.resume else adopt(config)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     return with_layout(config, data), data
 
 
-def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:
-    """Write the settings and what cleaning did into the run directory, which is there."""
+def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> TrainConfig:
+    """Write the settings and what cleaning did into the run directory, which is there; returns the settings."""
+    if config.init_from and not config.resume:
+        config = keep_tokenizer(config, run_dir, data.tokenizer)
     save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
     (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
     say(data.cleaning.table(), f"run directory {run_dir}")
+    return config
 
 
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
@@ -72,6 +81,8 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     L.seed_everything(config.seed, verbose=False)
     tokenizer = data.tokenizer
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    if config.init_from and not config.resume:
+        load_start(model, config.init_from)
     if config.trainer.compile:
         compile_layers(model)
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
@@ -146,6 +157,7 @@ def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torc
 
 def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleConfig:
     """What the model directory says of itself."""
+    origin = {"started from": config.init_from} if config.init_from else {}
     return BundleConfig(
         src_lang=config.data.src_lang,
         tgt_lang=config.data.tgt_lang,
@@ -155,7 +167,13 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
         decode=config.decode,
         translate_version=__version__,
         max_src_len=config.data.max_len,
-        card={"run": config.name, "corpus": config.data.hub_id or config.data.source, "pairs": data.num_train_pairs},
+        tgt_langs=config.data.tgt_langs,
+        card={
+            "run": config.name,
+            "corpus": config.data.hub_id or config.data.source,
+            "pairs": data.num_train_pairs,
+            **origin,
+        },
     )
 
 

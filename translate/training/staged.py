@@ -57,7 +57,7 @@ def train_stages(config: TrainConfig, run_dir: Path) -> None:
             raise ValueError(f"stages.{stage.name}: {error}") from error
     last = stages[-1]
     _take_over(last.directory, run_dir)
-    conclude(config, run_dir, next(open_corpus(last.config.data).valid()).src)
+    conclude(config, run_dir, next(open_corpus(last.config.data.own).valid()).src)
 
 
 def is_finished(stage: Stage) -> bool:
@@ -73,8 +73,8 @@ def _train(stage: Stage) -> None:
     config = stage.config
     if (stage.directory / LAST_CHECKPOINT).is_file():
         config = replace(_with_layout_of(config, stage.directory), resume=str(stage.directory))
-    config, data = prepare(config)
-    begin(config, stage.directory, data)
+    config, data = prepare(config, stage.directory)
+    config = begin(config, stage.directory, data)
     finish(config, stage.directory, data, fit(config, stage.directory, data))
 
 
@@ -120,12 +120,13 @@ def _load(stage: Stage) -> Translator:
         torch.set_num_threads(trainer.threads)
     device = str(training_device(trainer))
     members = [Translator.load(member.directory, device=device) for member in stage.members]
-    return Translator.ensemble(members) if len(members) > 1 else members[0]
+    translator = Translator.ensemble(members) if len(members) > 1 else members[0]
+    return translator if stage.into is None else translator.into(stage.into)
 
 
 def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     """One side of the cleaned training pairs, a line each; returns how many."""
-    text = cached_text(open_corpus(config.data), CleaningRules.of(config.data), Path(config.data.cache_dir))
+    text = cached_text(open_corpus(config.data.own), CleaningRules.of(config.data), Path(config.data.cache_dir))
     rows = text.rows[f"train.{side}"]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{clean_text(line)}\n" for line in rows.texts())

@@ -29,12 +29,14 @@ class Stage:
         directory: Where it works, in the run's directory.
         config: Its settings, complete.
         members: The trainings whose models translate together; none where the stage is a training itself.
+        into: The language that they are asked for; None = that of their settings.
     """
 
     name: str
     directory: Path
     config: TrainConfig
     members: tuple[Stage, ...] = ()
+    into: str | None = None
 
     @property
     def output(self) -> Path:
@@ -49,7 +51,8 @@ class Stage:
     @property
     def side(self) -> str:
         """The side of the training pairs that the members can read, "src" or "tgt"."""
-        return "src" if self.members[0].languages[0] == self.languages[0] else "tgt"
+        read, written = self.members[0].languages
+        return "src" if (written if self.into == read else read) == self.languages[0] else "tgt"
 
 
 def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
@@ -82,10 +85,11 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
     if not isinstance(entry, dict):
         raise ValueError(f"{entry} is no mapping of settings; write {{}} for a training with those of the run")
     members = _members(entry["translate"], earlier) if "translate" in entry else ()
-    config = _with_settings(base, _changes({key: entry[key] for key in entry if key != "translate"}, members, earlier))
+    own = ("translate", "into") if members else ("translate",)
+    config = _with_settings(base, _changes({key: entry[key] for key in entry if key not in own}, members, earlier))
     if config.trainer.processes > 1:
         raise ValueError(f"stages train on one device, not {config.trainer.processes}; train such runs one by one")
-    stage = Stage(name, run_dir / name, config, members)
+    stage = Stage(name, run_dir / name, config, members, str(entry["into"]) if members and "into" in entry else None)
     if members:
         _check_translation(stage)
     return stage
@@ -166,6 +170,11 @@ def _check_translation(stage: Stage) -> None:
                 f"translate: {first.name} translates {' to '.join(first.languages)} and {member.name} "
                 f"{' to '.join(member.languages)}; models that translate together need the same languages"
             )
+    if stage.into not in (None, first.languages[1], *first.config.data.tgt_langs):
+        raise ValueError(
+            f"into ({stage.into}): {first.name} translates {' to '.join(first.languages)} only; data.both_directions "
+            "with data.language_tags would let it do more"
+        )
     if set(first.languages) != set(stage.languages):
         raise ValueError(
             f"translate: {first.name} translates {' to '.join(first.languages)}, and the training pairs are "

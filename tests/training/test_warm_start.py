@@ -1,0 +1,96 @@
+"""A run that starts from another model: its weights, its tokenizer and its network, or a clear refusal."""
+
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from translate.config import DataConfig, ModelConfig, TokenizerConfig, TrainConfig, load_config
+from translate.train import train
+from translate.training.checkpoint_io import SafeCheckpointIO
+from translate.training.warm_start import adopt
+from translate.translator import Translator
+
+TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
+
+
+def loss_of(model: Path, config: TrainConfig) -> float:
+    """Nats per token of a model directory on the validation pairs, by scoring them."""
+    src, tgt = (Path(path).read_text(encoding="utf-8").splitlines() for path in config.data.valid)
+    scores = Translator.load(model, device="cpu").score(list(zip(src, tgt, strict=True)))
+    return -sum(s.log_prob for s in scores) / sum(len(s.tokens) for s in scores)
+
+
+def validation_loss(run_dir: Path) -> float:
+    """What the run says of its only validation."""
+    with (run_dir / "metrics.csv").open(newline="") as file:
+        (loss,) = [float(row["valid_loss"]) for row in csv.DictReader(file) if row["valid_loss"]]
+    return loss
+
+
+def test_a_run_starts_from_another_models_weights_and_resumes_without_it(make_config, tmp_path) -> None:
+    start = shutil.copytree(TINY, tmp_path / "start/model").parent
+    config = make_config(
+        optim={"lr": 1e-12},
+        max_epochs=None,
+        max_steps=1,
+        changes={"model": ModelConfig(dropout=0.3), "tokenizer": TokenizerConfig(), "init_from": str(start)},
+    )
+    run_dir = train(config)
+    loss = validation_loss(run_dir)
+    assert loss == pytest.approx(loss_of(TINY, config), rel=1e-5)
+    saved = load_config(run_dir / "config.yaml", TrainConfig)
+    assert saved.init_from == str(start)
+    assert (saved.model.d_model, saved.model.num_kv_heads, saved.model.dropout) == (32, 1, 0.3)
+    shutil.rmtree(start)
+    moved = run_dir.rename(tmp_path / "elsewhere")
+    train(replace(saved, resume=str(moved), trainer=replace(saved.trainer, max_steps=2)))
+    assert SafeCheckpointIO().load_checkpoint(moved / "checkpoints/last.ckpt")["global_step"] == 2
+    assert (moved / "model/tokenizer.model").read_bytes() == (TINY / "tokenizer.model").read_bytes()
+    assert loss_of(moved, config) == pytest.approx(loss, rel=1e-5)
+
+
+def test_training_with_tags_sees_the_sources_that_its_model_translates(make_config) -> None:
+    config = make_config(optim={"lr": 1e-12}, max_epochs=None, max_steps=1, valid_bleu_sentences=2)
+    data = replace(config.data, both_directions=True, language_tags=True)
+    run_dir = train(replace(config, data=data))
+    assert Translator.load(run_dir, device="cpu").config.tgt_langs == ["fr", "en"]
+    assert validation_loss(run_dir) == pytest.approx(loss_of(run_dir, config), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": ModelConfig(d_model=64)}, r"^model\.d_model \(64\) is 32 in init_from \(.*tiny_model\)"),
+        ({"model": ModelConfig(bias=False)}, r"^model\.bias \(false\) is true in init_from"),
+        ({"model": ModelConfig(positions="rotary", d_model=32)}, r"^model\.positions \(rotary\) is sinusoidal in"),
+        ({"tokenizer": TokenizerConfig(vocab_size=700)}, r"^tokenizer\.vocab_size \(700\) is 600 in init_from"),
+        (
+            {"tokenizer": TokenizerConfig(path=str(TINY.parent / "everyday_model"))},
+            r"^tokenizer\.path \(.*everyday_model\) is not the tokenizer of init_from \(.*tiny_model\); leave it out",
+        ),
+        ({"init_from": "gone"}, "no model in gone: there is no such directory"),
+    ],
+)
+def test_what_does_not_fit_the_model_is_refused(changes, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        adopt(TrainConfig(**{"init_from": str(TINY), **changes}))
+
+
+def test_what_fits_is_accepted_and_dropouts_are_ones_own() -> None:
+    same = ModelConfig(d_model=32, d_ff=64, num_encoder_layers=1, attention_dropout=0.2)
+    tokenizer = TokenizerConfig(path=str(TINY), sampling=0.1)
+    config = adopt(TrainConfig(init_from=str(TINY), model=same, tokenizer=tokenizer))
+    assert (config.model.num_heads, config.model.attention_dropout, config.tokenizer.sampling) == (2, 0.2, 0.1)
+
+
+def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:
+    other_way = TrainConfig(data=DataConfig(src_lang="fr"), init_from=str(TINY))
+    assert adopt(other_way).data.tgt_lang == "en"
+    shutil.copytree(TINY, tmp_path / "model")
+    settings = (TINY / "config.yaml").read_text().replace("share_embeddings: true", "share_embeddings: false")
+    (tmp_path / "model/config.yaml").write_text(settings)
+    with pytest.raises(ValueError, match="translates en to fr with other embeddings for each side; the other"):
+        adopt(replace(other_way, init_from=str(tmp_path)))

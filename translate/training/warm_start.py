@@ -1,0 +1,83 @@
+"""A run that starts from another's weights: the settings it takes over, the tokenizer it keeps, the weights."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+from translate.bundle import BundleConfig, find_model, load_bundle
+from translate.config import ModelConfig, TokenizerConfig, TrainConfig, load_config
+from translate.data.tokenizer import Tokenizer
+from translate.model.transformer import Transformer
+
+_TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run any more
+
+
+def adopt(config: TrainConfig) -> TrainConfig:
+    """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
+
+    A setting of the network that is at its default here is taken from there; dropouts are those of `config`.
+
+    Raises:
+        ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
+            translates the other way and its two sides are not alike.
+    """
+    directory = find_model(config.init_from)
+    start, tokenizer = load_config(directory / "config.yaml", BundleConfig), Tokenizer.load(directory)
+    _check_tokenizer(config, tokenizer)
+    turned = (start.src_lang, start.tgt_lang) == (config.data.tgt_lang, config.data.src_lang)
+    if turned and not (tokenizer.joint and start.model.share_embeddings):
+        raise ValueError(
+            f"init_from ({config.init_from}) translates {start.src_lang} to {start.tgt_lang} with other embeddings for "
+            "each side; the other direction needs a model with tokenizer.joint and model.share_embeddings"
+        )
+    model = _network(config.model, start.model, str(config.init_from))
+    return replace(config, model=model, tokenizer=replace(config.tokenizer, path=str(directory), joint=tokenizer.joint))
+
+
+def with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """The same settings, with the tokenizer that such a run keeps in its directory, wherever that is now."""
+    return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
+
+
+def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
+    """Copy the tokenizer to where `with_kept_tokenizer` looks for it; returns the settings that name it."""
+    tokenizer.save(run_dir / _TOKENIZER)
+    return with_kept_tokenizer(config, run_dir)
+
+
+def load_start(model: Transformer, path: str) -> None:
+    """Give `model` the weights of the model that `init_from=path` names."""
+    start, _, _ = load_bundle(find_model(path))
+    model.load_state_dict(start.state_dict())
+
+
+def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
+    mine, name = config.tokenizer, config.init_from
+    if mine.path is not None and Tokenizer.load(mine.path).fingerprint != tokenizer.fingerprint:
+        raise ValueError(f"tokenizer.path ({mine.path}) is not the tokenizer of init_from ({name}); leave it out")
+    if tokenizer.joint and not mine.joint:
+        raise ValueError(f"tokenizer.joint (false) is true in init_from ({name}); leave it out")
+    sizes = {tokenizer.src_vocab_size, tokenizer.tgt_vocab_size}
+    if mine.vocab_size not in (TokenizerConfig.vocab_size, *sizes):
+        raise ValueError(
+            f"tokenizer.vocab_size ({mine.vocab_size}) is {max(sizes)} in init_from ({name}); leave it out"
+        )
+
+
+def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
+    """The network of `start` with the dropouts of `here`, whose other settings must be defaults or the same."""
+    own = {}
+    for field in fields(ModelConfig):
+        mine, theirs = getattr(here, field.name), getattr(start, field.name)
+        if "drop" in field.name:  # regularization: no weight has its shape from it, and no translation depends on it
+            own[field.name] = mine
+        elif mine not in (field.default, theirs):
+            raise ValueError(
+                f"model.{field.name} ({_word(mine)}) is {_word(theirs)} in init_from ({name}), whose weights "
+                "are made for that; leave it out"
+            )
+    return replace(start, **own)
+
+
+def _word(value: object) -> str:
+    """A value as the command line takes it."""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
