@@ -30,8 +30,9 @@ from translate.config import (
 )
 from translate.model.transformer import build_model
 from translate.resources import conf_dir
+from translate.training.stages import plan_stages
 
-GROUPS = ("model", "data", "tokenizer", "optim", "trainer", "decode", "logger", "experiment")
+GROUPS = ("model", "data", "tokenizer", "optim", "trainer", "decode", "logger", "experiment", "ablation")
 NEEDED = {"files": ["data.train=[a.en,a.fr]"]}
 
 
@@ -54,6 +55,7 @@ def test_defaults_compose() -> None:
 def test_every_file_composes(group: str, choice: str) -> None:
     config = compose(f"{group}={choice}", *NEEDED.get(choice, []))
     assert isinstance(config, TrainConfig)
+    assert not config.stages or plan_stages(config, Path("run"))
     if group == "logger":
         assert config.trainer.loggers[choice]["_target_"].startswith("lightning.")
 
