@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from sacrebleu.metrics import BLEU
 from torch import nn
 
 from translate.config import ModelConfig
+from translate.decoding.beam import BeamSearch
 from translate.model.int8 import Int8Linear, linear_rows, to_int8
 from translate.model.int8_transformer import Int8Transformer, runs_natively
 from translate.model.transformer import Transformer, build_model
@@ -117,6 +120,48 @@ def test_layers_in_c_equal_those_in_torch(settings: dict[str, object]) -> None:
         last_ids = torch.randint(4, 203, (len(rows),))
     assert max(off) < 0.1
     assert sorted(off)[len(off) // 2] < 1e-4  # as a rule none does
+
+
+class StepByStep:
+    """An `Int8Transformer` without its greedy search."""
+
+    def __init__(self, native: Int8Transformer) -> None:
+        self.encode, self.start, self.step, self.best_step = native.encode, native.start, native.step, native.best_step
+
+
+@needs_byte_products
+@pytest.mark.parametrize("settings", [{"num_kv_heads": 2}, {"norm_first": False, "positions": "learned"}], ids=str)
+def test_greedy_search_in_c_is_the_search_step_by_step(settings: dict[str, object]) -> None:
+    native = Int8Transformer(int8_model(**settings))
+    src_ids = torch.randint(4, 203, (30, 12), generator=torch.Generator().manual_seed(1))
+    src_mask = torch.arange(12) < 1 + torch.arange(30)[:, None] % 12
+    search = BeamSearch(
+        bos_id=2,
+        eos_id=3,
+        forbidden_ids=(0, 2),
+        length_penalty=1.0,
+        num_hypotheses=1,
+        min_output_len=1,
+        max_output_len=40,
+        min_output_ratio=0.0,
+        max_output_ratio=3.0,
+        beam_size=1,
+    )
+    found = search.search(native, src_ids, src_mask)
+    often = Counter(token for one in found for token in one[0].token_ids[5:]).most_common(1)[0][0]
+    for ended in (search, replace(search, eos_id=often)):  # by limits of their own alone, and by EOS amid the output
+        found = ended.search(native, src_ids, src_mask)
+        assert found == ended.search(StepByStep(native), src_ids, src_mask)
+        assert len({len(one[0].token_ids) for one in found}) > 4
+    assert any(one[0].token_ids[-1] == often for one in found)
+
+
+@needs_byte_products
+def test_greedy_search_in_c_gives_nothing_where_nothing_is_possible() -> None:
+    native, mask = Int8Transformer(int8_model()), torch.ones(1, 3, dtype=torch.bool)
+    with torch.inference_mode():
+        memory = native.encode(torch.tensor([[5, 6, 7]]), mask)
+        assert native.greedy(memory, mask, [9], range(203), 2, 3) == [([], [])]
 
 
 @pytest.mark.parametrize("settings", [{"attention": "mla", "kv_latent_dim": 16}, {"attention": "talking_heads"}])

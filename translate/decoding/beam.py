@@ -15,7 +15,7 @@ from torch import Tensor
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.rules import OutputRules
 from translate.decoding.settings import SearchSettings
-from translate.decoding.step_model import BestStepModel, StateT, StepModel
+from translate.decoding.step_model import BestStepModel, GreedyModel, StateT, StepModel
 from translate.native import best_continuations
 
 
@@ -167,7 +167,12 @@ class BeamSearch(SearchSettings):
         rules = self.rules(src_ids, src_mask, prefixes)
         last_restricted = max(own.last_restricted for own in rules)
 
-        state = model.start(model.encode(src_ids, src_mask), src_mask)
+        memory = model.encode(src_ids, src_mask)
+        if self.beam_size == 1 and not last_restricted and isinstance(model, GreedyModel):
+            limits = [own.longest for own in rules]
+            found = model.greedy(memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
+            return [[self._from_sums(*one)] if one[0] else [] for one in found]
+        state = model.start(memory, src_mask)
         finds_best = isinstance(model, BestStepModel)
 
         def propose(last_ids: Tensor, log_probs: Tensor, live: Live) -> Candidates:
@@ -268,8 +273,10 @@ class BeamSearch(SearchSettings):
 
     def _hypothesis(self, one: Finished, live: Live) -> Hypothesis:
         token_ids, sums = live.path(one.length - 1, one.parent)
-        sums = [0.0, *sums, one.log_prob]
-        return self.hypothesis([*token_ids, one.token_id], [later - sooner for sooner, later in pairwise(sums)])
+        return self._from_sums([*token_ids, one.token_id], [*sums, one.log_prob])
+
+    def _from_sums(self, token_ids: list[int], sums: list[float]) -> Hypothesis:
+        return self.hypothesis(token_ids, [later - sooner for sooner, later in pairwise([0.0, *sums])])
 
     def continuations(self, logits: Tensor, log_probs: Tensor, live: Live) -> Tensor:
         """Log-probabilities of all continuations [B, N, V], summed, as in `_best_candidates`; -inf where banned."""

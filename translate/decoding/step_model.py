@@ -61,3 +61,32 @@ class BestStepModel(StepModel[StateT], Protocol[StateT]):
             count: How many continuations of each sentence.
         """
         ...
+
+
+@runtime_checkable
+class GreedyModel(StepModel[StateT], Protocol[StateT]):
+    """A `StepModel` that can do a whole greedy search itself, which is faster than step by step."""
+
+    def greedy(
+        self,
+        memory: Tensor,
+        src_mask: Tensor,
+        limits: Sequence[int],
+        banned: Sequence[int],
+        bos_id: int,
+        eos_id: int,
+    ) -> list[tuple[list[int], list[float]]]:
+        """The most probable token after the most probable token, until EOS or a limit.
+
+        Args:
+            memory: Of the sources, from `encode`, [B, S, M].
+            src_mask: [B, S] bool.
+            limits: Most tokens of each output, EOS counted.
+            banned: Tokens that may not come.
+            bos_id: Comes before the first token.
+            eos_id: Ends an output, as its last token.
+
+        Returns:
+            Of each source its tokens and the log-probability of each beginning; nothing where no token is possible.
+        """
+        ...

@@ -123,6 +123,11 @@ class MemoryCache:
         return _bytes_per_token(self.kv)
 
 
+def expected_length(src_len: int) -> int:
+    """Tokens that few outputs of sources of that length exceed."""
+    return 8 + src_len * 5 // 4
+
+
 def _bytes_per_token(kv: Tensor) -> int:
     return kv.shape[1:-2].numel() * kv.size(-1) * kv.element_size()
 
@@ -136,8 +141,7 @@ class DecoderState:
     def __init__(self, memory_caches: list[MemoryCache], memory_mask: Tensor) -> None:
         self.memory_caches = memory_caches
         self.memory_mask = memory_mask  # [B, 1, 1, S]
-        expected = 8 + memory_mask.size(-1) * 5 // 4  # a few more tokens than the source: few outputs are longer
-        self.self_caches = [KVCache(expected) for _ in memory_caches]
+        self.self_caches = [KVCache(expected_length(memory_mask.size(-1))) for _ in memory_caches]
         self.beam_size = 1
         self._descent: Tensor | None = None  # [B, N, entries]: from which entries a hypothesis descends; None = all
 

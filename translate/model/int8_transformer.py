@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 
 from translate.model.attention import Attention
-from translate.model.cache import DecoderState
+from translate.model.cache import DecoderState, expected_length
 from translate.model.int8 import Int8Linear
 from translate.model.layers import DecoderLayer, EncoderLayer
 from translate.model.transformer import Transformer
@@ -16,7 +17,7 @@ from translate.native.layers import Int8Weights, Newest, NormWeights, Packed, Sh
 
 
 class Int8Transformer:
-    """A `BestStepModel` that gives what its Transformer gives, but for the rounding of floats, faster.
+    """A `BestStepModel` and `GreedyModel` that gives what its Transformer does, but for the rounding of floats, faster.
 
     Args:
         model: With linear maps in 8-bit integers (`to_int8`), for which `runs_natively` holds.
@@ -29,7 +30,7 @@ class Int8Transformer:
         table = model.tgt_embedding.tokens.weight.detach().float()
         self._encoder = Packed(_shape(model), encoder, _norm(model.encoder_norm))
         self._decoder = Packed(_shape(model), decoder, last, output, table)
-        self._positions: dict[int, Tensor] = {}
+        self._table_of_positions = table.new_empty(0, table.size(1))
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
         """Memory of the sources, [B, S] to [B, S, M]."""
@@ -49,24 +50,40 @@ class Int8Transformer:
         """The best continuations of a step, found in its logits as soon as they are there."""
         return self._decoder.best_step(self._newest(last_ids, state), sums, banned, count)
 
+    def greedy(
+        self,
+        memory: Tensor,
+        src_mask: Tensor,
+        limits: Sequence[int],
+        banned: Sequence[int],
+        bos_id: int,
+        eos_id: int,
+    ) -> list[tuple[list[int], list[float]]]:
+        """A whole greedy search; see `GreedyModel`."""
+        memories = [cache.kv for cache in self._model.start(memory, src_mask).memory_caches]
+        expected = expected_length(src_mask.size(1))
+        return self._decoder.greedy(memories, src_mask, self._positions, limits, expected, banned, bos_id, eos_id)
+
     def _newest(self, last_ids: Tensor, state: DecoderState) -> Newest:
         """Of a step, with room for it in the caches."""
-        position = self._position(state.length)
+        positions = self._positions(state.length + 1)
+        position = None if positions is None else positions[state.length]
         entries, descent = state.self_caches[0].entries, state.advance()
         memories = [memory.kv for memory in state.memory_caches]
         pairs = zip(state.self_caches, memories, strict=True)
         caches = [(cache.reserve(memory, state.beam_size)[1], memory) for cache, memory in pairs]
         return Newest(last_ids, position, descent, state.memory_mask[:, 0, 0], entries, caches)
 
-    def _position(self, number: int) -> Tensor | None:
-        """What is added to the embedding of a token at a position, [M]."""
+    def _positions(self, count: int) -> Tensor | None:
+        """What is added to the embeddings of the first `count` tokens and perhaps more, [P, M]."""
         positions = self._model.tgt_embedding.positions
         if positions is None:
             return None
-        if number not in self._positions:
-            nothing = self._model.tgt_embedding.tokens.weight.new_zeros(1, 1, self._model.output.weight.size(1))
-            self._positions[number] = positions(nothing, number).flatten().float()
-        return self._positions[number]
+        if len(self._table_of_positions) < count:
+            most = min(max(64, 2 * count), getattr(positions, "max_positions", 2 * count + 64))
+            nothing = torch.zeros(1, max(count, most), self._table_of_positions.size(1))
+            self._table_of_positions = positions(nothing).squeeze(0).float().contiguous()
+        return self._table_of_positions
 
 
 def runs_natively(model: nn.Module) -> bool:

@@ -210,4 +210,6 @@ def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
     found.round_rows.restype = found.widen_rows.restype = None
     found.encode.argtypes = [*[pointer] * 3, number, number]
     found.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]
+    found.greedy.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
+    found.greedy.restype = number
     return found

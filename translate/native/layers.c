@@ -37,14 +37,14 @@ typedef struct {
 
 typedef struct {
     float *self_kv;          /* [sentences, 2, groups, capacity, head_dim] */
-    const float *memory_kv;  /* [sentences, 2, groups, src_len, head_dim], by strides of [sentence, k or v, group, key] */
+    float *memory_kv;        /* [sentences, 2, groups, src_len, head_dim], by strides of [sentence, k or v, group, key] */
     int64_t memory_strides[4];
 } LayerState;
 
 typedef struct {
     const float *table; /* [tokens, width] */
     float scale;
-    const float *position; /* [width], of the newest tokens, or null */
+    const float *position; /* [width], of the newest tokens, or null; for `greedy` of all positions, [capacity, width] */
 } Embedding;
 
 /* What a step is asked for: all logits, or the best continuations as `best_continuations` gives them. */
@@ -56,6 +56,19 @@ typedef struct {
     float *log_probs;
     int64_t *beams, *columns;
 } Wanted;
+
+/* A greedy search of sentences, each with a number; `room` is for the longest output. */
+typedef struct {
+    int64_t *numbers; /* [rows], which sentence each row is of */
+    int64_t *ids;     /* [rows], the newest tokens */
+    float *sums;      /* [rows], log-probabilities so far */
+    const int64_t *limits; /* [sentences], most tokens of each, EOS counted */
+    int64_t *lengths;      /* [sentences], tokens so far; -1 where no output is possible */
+    int64_t *outputs;      /* [sentences, room] */
+    float *output_sums;    /* [sentences, room], log-probability of each beginning */
+    const int64_t *banned;
+    int64_t num_banned, room, eos;
+} Search;
 
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
@@ -363,6 +376,67 @@ int decode_step(const Stack *stack, const Linear *output, const Embedding *embed
     return failed;
 }
 
+/* Lets row `from` take the place of row `to`, of which nothing is needed any more. */
+static void move_row(const Stack *stack, const LayerState *states, uint8_t *src_mask, long src_len, long entries,
+                     long capacity, long from, long to) {
+    long dim = stack->head_dim, parts = 2 * stack->groups;
+    memcpy(src_mask + to * src_len, src_mask + from * src_len, src_len);
+    for (long number = 0; number < stack->layers; number++) {
+        const LayerState *state = states + number;
+        const int64_t *strides = state->memory_strides;
+        for (long part = 0; part < parts; part++) {
+            float *own = state->self_kv + part * capacity * dim;
+            memcpy(own + to * parts * capacity * dim, own + from * parts * capacity * dim, entries * dim * sizeof(float));
+            float *memory = state->memory_kv + part / stack->groups * strides[1] + part % stack->groups * strides[2];
+            for (long key = 0; key < src_len; key++)
+                memcpy(memory + to * strides[0] + key * strides[3], memory + from * strides[0] + key * strides[3],
+                       dim * sizeof(float));
+        }
+    }
+}
+
+/* Notes the newest token of a row; whether its sentence has ended. */
+static int note(const Search *search, long row) {
+    long sentence = search->numbers[row], length = search->lengths[sentence]++;
+    search->outputs[sentence * search->room + length] = search->ids[row];
+    search->output_sums[sentence * search->room + length] = search->sums[row];
+    if (search->sums[row] == -INFINITY) search->lengths[sentence] = -1;
+    return search->sums[row] == -INFINITY || search->ids[row] == search->eos || length + 1 == search->limits[sentence];
+}
+
+/* Continues sentences by their most probable tokens, until all have ended or the caches are full.
+
+   src_mask  [rows, src_len], real source tokens; as all of the search, it moves with the rows
+   rows      of sentences that have not ended
+   entries   of the caches so far
+
+   Returns how many rows go on, or -1 without memory. */
+long greedy(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+            uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
+    int64_t *beams = malloc(rows * 2 * sizeof(int64_t)), *chosen = beams + rows;
+    float *log_probs = malloc(rows * sizeof(float));
+    long failed = !beams || !log_probs;
+    for (; rows && entries < capacity && !failed; entries++) {
+        Embedding newest = *embedding;
+        if (newest.position) newest.position += entries * stack->width;
+        Wanted wanted = {NULL, search->sums, search->banned, search->num_banned, 1, log_probs, beams, chosen};
+        failed = decode_step(stack, output, &newest, states, search->ids, NULL, src_mask, rows, 1, entries, capacity,
+                             src_len, &wanted);
+        memcpy(search->sums, log_probs, rows * sizeof(float));
+        memcpy(search->ids, chosen, rows * sizeof(int64_t));
+        for (long row = rows - 1; row >= 0; row--) /* the last one is known to go on when it moves */
+            if (note(search, row) && row != --rows) {
+                move_row(stack, states, src_mask, src_len, entries + 1, capacity, rows, row);
+                search->numbers[row] = search->numbers[rows];
+                search->ids[row] = search->ids[rows];
+                search->sums[row] = search->sums[rows];
+            }
+    }
+    free(beams);
+    free(log_probs);
+    return failed ? -1 : rows;
+}
+
 #else /* never called */
 
 int has_byte_products(void) { return 0; }
@@ -371,6 +445,10 @@ int decode_step(const Stack *stack, const Linear *output, const Embedding *embed
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
                 long entries, long capacity, long src_len, const Wanted *wanted) {
     return 1;
+}
+long greedy(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+            uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
+    return -1;
 }
 
 #endif

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -60,6 +60,14 @@ class _Wanted(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("logits", "sums", "banned")),
         *((name, ctypes.c_int64) for name in ("num_banned", "count")),
         *((name, ctypes.c_void_p) for name in ("log_probs", "beams", "columns")),
+    )
+
+
+class _Search(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("numbers", "ids", "sums", "limits", "lengths", "outputs")),
+        *((name, ctypes.c_void_p) for name in ("output_sums", "banned")),
+        *((name, ctypes.c_int64) for name in ("num_banned", "room", "eos")),
     )
 
 
@@ -173,18 +181,78 @@ class Packed:
         self._step(newest, _Wanted(None, sums.data_ptr(), ctypes.addressof(held), len(banned), count, *places))
         return found
 
+    def greedy(
+        self,
+        memories: Sequence[Tensor],
+        src_mask: Tensor,
+        positions: Callable[[int], Tensor | None],
+        limits: Sequence[int],
+        expected: int,
+        banned: Sequence[int],
+        bos_id: int,
+        eos_id: int,
+    ) -> list[tuple[list[int], list[float]]]:
+        """The most probable token after the most probable token, until EOS or a limit.
+
+        Args:
+            memories: Keys and values of the sources in each layer [B, 2, G, S, D]; overwritten.
+            src_mask: [B, S] bool.
+            positions: Gives what is added to the first so many embeddings, [P, M]; None = nothing.
+            limits: Most tokens of each output, EOS counted.
+            expected: Tokens that few outputs exceed.
+            banned: Tokens that may not come.
+            bos_id: Comes before the first token.
+            eos_id: Ends an output, as its last token.
+
+        Returns:
+            Of each sentence its tokens and the log-probability of each beginning; nothing where no token is possible.
+        """
+        sentences, room = len(limits), max(limits)
+        numbers, ids = torch.arange(sentences), torch.full((sentences,), bos_id)
+        sums, lengths = torch.zeros(sentences), torch.zeros(sentences, dtype=torch.long)
+        outputs, output_sums = torch.empty(sentences, room, dtype=torch.long), torch.empty(sentences, room)
+        most, held, src_mask = (
+            torch.tensor(limits),
+            token_array(banned),
+            src_mask.clone(memory_format=torch.contiguous_format),
+        )
+        tensors = (part.data_ptr() for part in (numbers, ids, sums, most, lengths, outputs, output_sums))
+        search = _Search(*tensors, ctypes.addressof(held), len(banned), room, eos_id)
+        own: list[Tensor] = []
+        going, entries = sentences, 0
+        while going:
+            capacity = min(room, max(2 * entries, expected))
+            own = _grown(own, memories, going, entries, capacity)
+            position = positions(capacity)
+            embedding = self._embedding(position)
+            states = _states(zip(own, memories, strict=True))
+            parts = ctypes.byref(self._stack), ctypes.byref(self._output), ctypes.byref(embedding), states
+            sizes = going, entries, capacity, src_mask.size(1)
+            found = library()
+            assert found is not None
+            going, entries = found.greedy(*parts, src_mask.data_ptr(), *sizes, ctypes.byref(search)), capacity
+            if going < 0:
+                raise MemoryError("no memory for greedy")
+        return [
+            (tokens[:length], values[:length])
+            for tokens, values, length in zip(
+                outputs.tolist(), output_sums.tolist(), lengths.clamp_(min=0).tolist(), strict=True
+            )
+        ]
+
     def _step(self, newest: Newest, wanted: _Wanted) -> None:
         ids, position, descent, src_mask, entries, caches = newest
-        states = (_LayerState * len(caches))(
-            *(_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches)
-        )
+        states = _states(caches)
         src_mask = src_mask.contiguous()
         descent = None if descent is None else descent.contiguous()
         sizes = len(src_mask), len(ids) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
         masks = None if descent is None else descent.data_ptr(), src_mask.data_ptr()
-        embedding = _Embedding(self._table, self._stack.width**0.5, None if position is None else position.data_ptr())
+        embedding = self._embedding(position)
         parts = (ctypes.byref(part) for part in (self._stack, self._output, embedding))
         _call("decode_step", *parts, states, ids.data_ptr(), *masks, *sizes, ctypes.byref(wanted))
+
+    def _embedding(self, position: Tensor | None) -> _Embedding:
+        return _Embedding(self._table, self._stack.width**0.5, None if position is None else position.data_ptr())
 
     def _pack(self, part: Int8Weights | NormWeights) -> _Linear | _Norm:
         if isinstance(part, NormWeights):
@@ -203,6 +271,19 @@ class Packed:
             return None
         self._held.append(x.contiguous())
         return self._held[-1].data_ptr()
+
+
+def _states(caches: Iterable[tuple[Tensor, Tensor]]) -> ctypes.Array[_LayerState]:
+    states = [_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches]
+    return (_LayerState * len(states))(*states)
+
+
+def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: int, capacity: int) -> list[Tensor]:
+    """Caches [rows, 2, G, capacity, D] that begin with what is in `own`."""
+    grown = [memory.new_empty(rows, *memory.shape[1:3], capacity, memory.size(-1)) for memory in memories]
+    for old, new in zip(own, grown, strict=False):
+        new[..., :entries, :] = old[:rows]
+    return grown
 
 
 def can_run(shape: Shape) -> bool:
