@@ -21,9 +21,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT, cwd=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "env", with_pip=True)
+    venv.create(tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--no-index", "--no-deps", wheel, cwd=tmp_path)
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel, cwd=tmp_path)
     site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
     # the dependencies of this environment, without its editable install: a path in a .pth reads no further .pth
     Path(site, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
