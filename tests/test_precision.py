@@ -1,5 +1,6 @@
 """`precision=auto`, and batches side by side."""
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -54,6 +55,15 @@ def test_an_error_in_a_thread_ends_the_others() -> None:
     assert next(results) == 0
     with pytest.raises(ValueError, match="job 1"):
         list(results)
+
+
+def test_overlapping_work_leaves_the_interpreter_as_it_was() -> None:
+    before = sys.getswitchinterval()
+    first, second = (side_by_side(abs, range(5), 2, 2) for _ in range(2))
+    assert next(first) == next(second) == 0
+    assert sys.getswitchinterval() < before
+    assert list(first) == list(second) == [1, 2, 3, 4]
+    assert sys.getswitchinterval() == before
 
 
 def test_one_job_stays_in_this_thread() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -30,6 +31,29 @@ def by_length(lengths: Sequence[int], batch_tokens: int, most: int | None = None
     return batches
 
 
+class _Impatient:
+    """Within the block threads wait less long for Python's lock; blocks of several threads may overlap."""
+
+    def __init__(self) -> None:
+        self._lock, self._blocks, self._before = threading.Lock(), 0, 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._blocks:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._before, _PATIENCE))
+            self._blocks += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                sys.setswitchinterval(self._before)
+
+
+_impatient = _Impatient()
+
+
 def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cores: int) -> Iterator[Result]:
     """`work` of each job, in their order.
 
@@ -49,15 +73,13 @@ def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: in
     import torch
 
     before = torch.get_num_threads()  # before one of the others becomes what new threads start with
-    patience = sys.getswitchinterval()
-    sys.setswitchinterval(min(patience, _PATIENCE))
     pool = ThreadPoolExecutor(workers, "translate", _use_threads, (max(1, cores // workers),))
     try:
-        yield from pool.map(work, jobs)
+        with _impatient:
+            yield from pool.map(work, jobs)
     finally:
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(before)
-        sys.setswitchinterval(patience)
 
 
 def _use_threads(number: int) -> None:

@@ -14,7 +14,7 @@ from translate.config import TrainConfig, load_config
 from translate.doors import importing, run_door
 from translate.hydra_door import hydra_main
 from translate.training import LAST_CHECKPOINT
-from translate.training.stages import PLAN, plan_stages
+from translate.training.stages import PLAN, own_settings, plan_stages
 
 FIXED = (  # what a checkpoint depends on, or holds itself
     *("model.", "tokenizer.", "data.", "seed", "init_from", "run_dir", "stages"),
@@ -143,6 +143,11 @@ def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
         if key != "resume":
             changes[key] = override.value()
     resumed = load_config(run_dir / (PLAN if staged else "config.yaml"), TrainConfig, changes)
+    for name, key in own_settings(resumed.stages):
+        if key in changes:
+            raise ValueError(
+                f"stages.{name} sets {key} itself, so that {key}={changes[key]} would change nothing there"
+            )
     return replace(resumed, resume=config.resume), run_dir
 
 

@@ -54,6 +54,17 @@ def test_runs_from_one_model_are_a_row_wherever_each_keeps_its_tokenizer() -> No
     assert [(row.label, len(row.runs)) for row in rows] == [("init_from=RUN", 2), ("init_from=null", 1)]
 
 
+def test_runs_in_stages_are_a_row_though_each_names_stages_of_its_own() -> None:
+    staged = [run(f"runs/x/{i}_at", i, init_from=f"/runs/x/{i}_at/one", **extra(f"runs/x/{i}_at")) for i in (1, 2)]
+    (row,) = make_rows(staged)
+    assert len(row.runs) == 2
+    assert row.runs[0].settings["init_from"] == "one"
+
+
+def extra(directory: str) -> dict[str, DataConfig]:
+    return {"data": DataConfig(extra=[f"{directory}/two/pairs.tsv", f"{directory}/three/pairs.tsv"])}
+
+
 def test_the_same_run_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="a and b have the same settings and seed 3: give one of them"):
         make_rows([run("a", 3), run("b", 3)])

@@ -74,6 +74,8 @@ def test_logits_that_are_not_numbers_are_not_hidden() -> None:
     log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 3) or ()
     assert log_probs[0].isnan().all()
     assert log_probs[1].isfinite().all()
+    log_probs, *_ = best_continuations(logits.flip(0), torch.zeros(1, 2), (), 3) or ()
+    assert log_probs.isnan().all()  # those of the second hypothesis come first
 
 
 @needs_compiler

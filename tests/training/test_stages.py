@@ -93,6 +93,11 @@ def test_a_model_of_both_directions_translates_either_side() -> None:
             {"one": {}, "two": {"translate": ["one"], "into": "en"}},
             r"stages\.two: into \(en\): one translates en to fr only",
         ),
+        (
+            {"one": {"tokenizer.vocab_size": 900}, "two": {}, "three": {"translate": ["two", "one"]}, "four": {}},
+            r"stages\.three: translate: two and one have other settings of the tokenizer",
+        ),
+        ({"one": {}, "two": {"seed": 2}}, r"stages\.two: the seed of the last stage is that of the run"),
         ({"one": {}, "two": {"into": "en"}}, r"stages\.two: unknown setting into"),
         ({"one": {}, "two": {"translate": ["one"], "decode.mbr": "chrf"}}, r"stages\.two: mbr \(chrf\) chooses among"),
     ],

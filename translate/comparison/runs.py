@@ -1,5 +1,6 @@
 """Finished runs as they lie on disk, and rows of them: runs that differ in nothing but the seed."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -43,7 +44,10 @@ class Run:
     @property
     def settings(self) -> dict[str, str]:
         """What its figures depend on, apart from the seed, by dotted name."""
-        settings = {name: value for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)}
+        own = rf"(?:[^\s'\"\[\],]*/)?{re.escape(self.path.resolve().name)}/"  # its directory, wherever that is
+        settings = {
+            name: re.sub(own, "", value) for name, value in flatten(asdict(self.config)) if not _changes_nothing(name)
+        }
         if self.config.init_from:  # its tokenizer is that run's, kept in a place of this run's own
             settings["tokenizer.path"] = "null"
         return settings | {"model.attention": self.config.model.shared_attention}

@@ -279,7 +279,7 @@ class BeamSearch(SearchSettings):
         return self.hypothesis(token_ids, [later - sooner for sooner, later in pairwise([0.0, *sums])])
 
     def continuations(self, logits: Tensor, log_probs: Tensor, live: Live) -> Tensor:
-        """Log-probabilities of all continuations [B, N, V], summed, as in `_best_candidates`; -inf where banned."""
+        """Log-probabilities of all continuations [B, N, V], summed, as in `best_candidates`; -inf where banned."""
         values, likeliest = logits.float(), logits.softmax(dim=1, dtype=torch.float32).amax(1, keepdim=True)
         values = values - values.amax(1, keepdim=True) + likeliest.log() + log_probs.view(-1, 1)
         restricted = any(len(live.steps) < one.rules.last_restricted for one in live.sentences)

@@ -79,11 +79,12 @@ class Int8Transformer:
         positions = self._model.tgt_embedding.positions
         if positions is None:
             return None
-        if len(self._table_of_positions) < count:
+        table = self._table_of_positions  # which another thread may replace
+        if len(table) < count:
             most = min(max(64, 2 * count), getattr(positions, "max_positions", 2 * count + 64))
-            nothing = torch.zeros(1, max(count, most), self._table_of_positions.size(1))
-            self._table_of_positions = positions(nothing).squeeze(0).float().contiguous()
-        return self._table_of_positions
+            table = positions(torch.zeros(1, max(count, most), table.size(1))).squeeze(0).float().contiguous()
+            self._table_of_positions = table
+        return table
 
 
 def runs_natively(model: nn.Module) -> bool:

@@ -79,11 +79,14 @@ void widen_rows(void *data, long rows, long cols, const float *row_scale, const 
     }
 }
 
+/* Whether a comes before b in descending order: what is no number comes first, as in torch, and is not lost. */
+static inline int above(float a, float b) { return a > b || (a != a && b == b); }
+
 /* Puts x, if it is among the k largest so far, in its place: `values` is descending, with x the one that came last. */
 static inline long insert(float x, int64_t column, long found, long k, float *values, int64_t *columns) {
-    if (found == k && !(x > values[k - 1])) return found;
+    if (found == k && !above(x, values[k - 1])) return found;
     long place = found < k ? found++ : k - 1;
-    for (; place > 0 && x > values[place - 1]; place--) {
+    for (; place > 0 && above(x, values[place - 1]); place--) {
         values[place] = values[place - 1];
         columns[place] = columns[place - 1];
     }

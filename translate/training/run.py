@@ -21,7 +21,7 @@ from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationB
 from translate.training.layout import with_layout
 from translate.training.progress import Progress, clock, say
 from translate.training.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
-from translate.training.warm_start import adopt, keep_tokenizer, load_start, with_kept_tokenizer
+from translate.training.warm_start import adopt, adopted_before, keep_tokenizer, load_start
 from translate.translator import Translator
 
 
@@ -50,7 +50,7 @@ def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, Translatio
     `run_dir` is only read, and only by a run that is resumed.
     """
     if config.init_from:
-        config = with_kept_tokenizer(config, run_dir) if config.resume else adopt(config)
+        config = adopted_before(config, run_dir) if config.resume else adopt(config)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     return with_layout(config, data), data

@@ -28,6 +28,7 @@ from translate.training.stages import PLAN, Stage, plan_stages
 from translate.translator import Translator
 
 _RECORD = "translation.json"  # in the directory of a translation, when it is complete
+_DONE = "finished"  # in that of a training
 
 
 def train_stages(config: TrainConfig, run_dir: Path) -> None:
@@ -62,10 +63,7 @@ def train_stages(config: TrainConfig, run_dir: Path) -> None:
 
 def is_finished(stage: Stage) -> bool:
     """Whether all that a stage leaves is there: what is looked for here is written last, in one rename or file."""
-    if stage.members:
-        return (stage.directory / _RECORD).is_file()
-    scored = not stage.config.evaluate or (stage.directory / "report.html").is_file()
-    return (stage.directory / "model").is_dir() and scored
+    return (stage.directory / (_RECORD if stage.members else _DONE)).is_file()
 
 
 def _train(stage: Stage) -> None:
@@ -76,6 +74,7 @@ def _train(stage: Stage) -> None:
     config, data = prepare(config, stage.directory)
     config = begin(config, stage.directory, data)
     finish(config, stage.directory, data, fit(config, stage.directory, data))
+    (stage.directory / _DONE).touch()
 
 
 def _with_layout_of(config: TrainConfig, directory: Path) -> TrainConfig:
@@ -136,7 +135,7 @@ def _write_source(config: TrainConfig, side: str, path: Path) -> int:
 def _take_over(stage_dir: Path, run_dir: Path) -> None:
     """Copy what a finished training leaves, save its checkpoints and TensorBoard's events, the model last."""
     for path in stage_dir.iterdir():
-        if path.is_file():
+        if path.is_file() and path.name != _DONE:
             shutil.copy2(path, run_dir / path.name)
     parts = run_dir / ".model.tmp"
     shutil.rmtree(parts, ignore_errors=True)

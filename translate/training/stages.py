@@ -73,9 +73,18 @@ def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
         except ValueError as error:
             raise ValueError(f"stages.{name}: {' '.join(str(error).split())}") from error
     *before, last = stages.values()
+    if "seed" in config.stages[last.name]:
+        raise ValueError(f"stages.{last.name}: the seed of the last stage is that of the run; set it outside of stages")
     if last.members:
         raise ValueError(f"stages.{last.name}: the last stage must be a training, whose model becomes that of the run")
     return [*before, replace(last, config=replace(last.config, evaluate=config.evaluate))]
+
+
+def own_settings(stages: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The settings that each stage has of its own: its name and the setting's dotted one."""
+    for name, entry in stages.items():
+        for key, _ in _flat(entry):
+            yield str(name), key
 
 
 def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: Mapping[str, Stage]) -> Stage:
@@ -165,6 +174,15 @@ def _check_translation(stage: Stage) -> None:
     """Whether the models can read the training pairs, and the search is one."""
     first = stage.members[0]
     for member in stage.members:
+        vocabulary, others = (
+            (one.config.tokenizer, one.config.data.extra, one.config.data.max_pairs, one.config.data.tgt_langs)
+            for one in (first, member)
+        )
+        if vocabulary != others:
+            raise ValueError(
+                f"translate: {first.name} and {member.name} have other settings of the tokenizer, data.extra, "
+                "data.max_pairs or tags; models that translate together need the same vocabulary"
+            )
         if member.languages != first.languages:
             raise ValueError(
                 f"translate: {first.name} translates {' to '.join(first.languages)} and {member.name} "

@@ -33,15 +33,21 @@ def adopt(config: TrainConfig) -> TrainConfig:
     return replace(config, model=model, tokenizer=replace(config.tokenizer, path=str(directory), joint=tokenizer.joint))
 
 
-def with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """The same settings, with the tokenizer that such a run keeps in its directory, wherever that is now."""
-    return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
+def adopted_before(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """The settings of such a run that is resumed: network and tokenizer are those that it began with."""
+    before = load_config(run_dir / "config.yaml", TrainConfig)
+    return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer), run_dir)
 
 
 def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
-    """Copy the tokenizer to where `with_kept_tokenizer` looks for it; returns the settings that name it."""
+    """Copy the tokenizer into the run's directory; returns the settings that name it there."""
     tokenizer.save(run_dir / _TOKENIZER)
-    return with_kept_tokenizer(config, run_dir)
+    return _with_kept_tokenizer(config, run_dir)
+
+
+def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """The same settings, with the tokenizer that is kept in the directory, wherever that is now."""
+    return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
 
 
 def load_start(model: Transformer, path: str) -> None:
