@@ -81,7 +81,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: flo
     if attn_mask is not None:
         attn_mask = attn_mask.expand(batch, 1, queries, k.size(2))
         mask_strides = _Strides(attn_mask.stride(0), attn_mask.stride(2), attn_mask.stride(3))
-    failed = _loaded().attend(
+    failed = loaded().attend(
         *(q.data_ptr(), _Strides(*q.stride()[:3])),
         *(k.data_ptr(), _Strides(*k.stride()[:3])),
         *(v.data_ptr(), _Strides(*v.stride()[:3])),
@@ -100,7 +100,7 @@ def round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
         return (x * (127 / largest)).round_().to(torch.int8), largest
     x = x.contiguous()
     rounded, largest = x.new_empty(x.shape, dtype=torch.int8), x.new_empty(len(x), 1)
-    _loaded().round_rows(x.data_ptr(), *x.shape, rounded.data_ptr(), largest.data_ptr())
+    loaded().round_rows(x.data_ptr(), *x.shape, rounded.data_ptr(), largest.data_ptr())
     return rounded, largest
 
 
@@ -113,7 +113,7 @@ def widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor 
         out = sums.to(torch.float32).mul_(row_scale)
         return out.mul_(col_scale) if bias is None else torch.addcmul(bias, out, col_scale)
     scales = row_scale.data_ptr(), col_scale.data_ptr(), None if bias is None else bias.data_ptr()
-    _loaded().widen_rows(sums.data_ptr(), *sums.shape, *scales)
+    loaded().widen_rows(sums.data_ptr(), *sums.shape, *scales)
     return sums.view(torch.float32)
 
 
@@ -136,7 +136,7 @@ def best_continuations(
         return None
     logits, sums = logits.contiguous(), sums.contiguous()
     found = empty_continuations(len(sums), count)
-    failed = _loaded().best_continuations(
+    failed = loaded().best_continuations(
         *(logits.data_ptr(), sums.data_ptr(), token_array(banned), len(banned)),
         *(*sums.shape, logits.size(1), count, *(part.data_ptr() for part in found)),
     )
@@ -156,7 +156,8 @@ def token_array(token_ids: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
     return (ctypes.c_int64 * len(token_ids))(*token_ids)
 
 
-def _loaded() -> ctypes.CDLL:
+def loaded() -> ctypes.CDLL:
+    """The compiled kernels, where `library` has them."""
     found = library()
     assert found is not None
     return found

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from translate.native import empty_continuations, library, token_array
+from translate.native import empty_continuations, library, loaded, token_array
 
 _PANEL = 64  # outputs that are computed together
 ACTIVATIONS = ("relu", "gelu", "swiglu")
@@ -211,11 +211,8 @@ class Packed:
         numbers, ids = torch.arange(sentences), torch.full((sentences,), bos_id)
         sums, lengths = torch.zeros(sentences), torch.zeros(sentences, dtype=torch.long)
         outputs, output_sums = torch.empty(sentences, room, dtype=torch.long), torch.empty(sentences, room)
-        most, held, src_mask = (
-            torch.tensor(limits),
-            token_array(banned),
-            src_mask.clone(memory_format=torch.contiguous_format),
-        )
+        most, held = torch.tensor(limits), token_array(banned)
+        src_mask = src_mask.clone(memory_format=torch.contiguous_format)  # rows of it move
         tensors = (part.data_ptr() for part in (numbers, ids, sums, most, lengths, outputs, output_sums))
         search = _Search(*tensors, ctypes.addressof(held), len(banned), room, eos_id)
         own: list[Tensor] = []
@@ -228,9 +225,8 @@ class Packed:
             states = _states(zip(own, memories, strict=True))
             parts = ctypes.byref(self._stack), ctypes.byref(self._output), ctypes.byref(embedding), states
             sizes = going, entries, capacity, src_mask.size(1)
-            found = library()
-            assert found is not None
-            going, entries = found.greedy(*parts, src_mask.data_ptr(), *sizes, ctypes.byref(search)), capacity
+            going = loaded().greedy(*parts, src_mask.data_ptr(), *sizes, ctypes.byref(search))
+            entries = capacity
             if going < 0:
                 raise MemoryError("no memory for greedy")
         return [
@@ -294,7 +290,5 @@ def can_run(shape: Shape) -> bool:
 
 
 def _call(name: str, *arguments: object) -> None:
-    found = library()
-    assert found is not None
-    if getattr(found, name)(*arguments):
+    if getattr(loaded(), name)(*arguments):
         raise MemoryError(f"no memory for {name}")
