@@ -609,6 +609,7 @@ class BenchmarkDecodeConfig:
     """A measurement of decoding; keys are explained in conf/benchmark_decode.yaml."""
 
     model: str | None = None
+    against: str | None = None
     src: str | None = None
     ref: str | None = None
     data_root: str | None = None

@@ -11,10 +11,11 @@ import torch
 
 from translate.benchmarking import decode_stream, decode_worker
 from translate.benchmarking.decode import benchmark_decoding, measure, read_sentences
-from translate.benchmarking.decode_engines import CTRANSLATE2, HUGGING_FACE, OURS, EngineSpec, OurEngine
+from translate.benchmarking.decode_engines import CTRANSLATE2, HUGGING_FACE, OTHER, OURS, EngineSpec, OurEngine
 from translate.benchmarking.decode_huggingface import generate, load_peer, logits_difference, save_peer, unfit_peer
 from translate.benchmarking.decode_process import RefusedError
 from translate.benchmarking.decode_report import DecodeBenchmark, EngineResult, StreamResult, WidthResult
+from translate.benchmarking.decode_rows import find_rows
 from translate.benchmarking.decode_stream import joined_lines, measure_stream
 from translate.benchmarking.decode_worker import Job, Worker
 from translate.bundle import BundleConfig
@@ -143,6 +144,11 @@ def test_sentences_are_clean_and_not_empty(config: BenchmarkDecodeConfig) -> Non
         read_sentences(replace(config, src=None, ref=None), TINY)
 
 
+def test_another_model_that_is_not_there_is_refused(config: BenchmarkDecodeConfig, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere"):
+        find_rows(replace(config, against="nowhere"), TINY, "", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -170,6 +176,7 @@ def found(**changes) -> DecodeBenchmark:
         "engines": [
             engine("translate 32", OURS, [2.0, 4.0, 1.0], [3.0, 1.0, 2.0], 30),
             engine("translate int8", OURS, [1.0], [8.0], 20),
+            engine("other model int8", OTHER, [5.0], [2.0], 40),
             engine("CTranslate2 int8, 2 × 1", CTRANSLATE2, [0.5], [4.0], 10),
             engine("Hugging Face generate", HUGGING_FACE, [10.0], [16.0], 40),
         ],
@@ -201,7 +208,8 @@ def test_the_tables_show_every_figure() -> None:
     assert table["translate 32"] == [*speed * 2, *latency * 2, "30", "1", "55.00", "51.00"]
     assert table["an empty file"] == ["0", "3.0", "–", "1"]
     assert table["10"] == ["100", "23.0", "5.0", "2"]
-    *_, ctranslate2, hugging_face = text.splitlines()
+    *_, other, ctranslate2, hugging_face = text.splitlines()
+    assert "5.00 × its sentences/s, greedy (translate int8 / other model int8)" in other
     assert "0.50 × its sentences/s, beam 5 (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
     assert "0.50 × its median latency, greedy (translate 32 / CTranslate2 int8, 2 × 1)" in ctranslate2
     assert "2.00 × its memory (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
@@ -268,17 +276,18 @@ def test_infer_is_measured_from_file_to_file(monkeypatch, tmp_path: Path) -> Non
 def test_a_benchmark_measures_and_writes_everything(config: BenchmarkDecodeConfig, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # one plan of threads
     monkeypatch.setattr("translate.benchmarking.decode_process._REST", 0.0)
-    settings = replace(config, output=str(tmp_path / "out"))
+    settings = replace(config, against=str(TINY), output=str(tmp_path / "out"))
     result = benchmark_decoding(settings, command="the command")
     stored = json.loads((tmp_path / "out/decode.json").read_text(encoding="utf-8"))
     assert stored == json.loads(result.to_json())
     assert (tmp_path / "out/decode.md").read_text(encoding="utf-8") == result.to_markdown()
     assert [one.name for one in result.engines] == [
         "translate 32",
+        "other model 32",
         "CTranslate2 float32, 1 × 1",
         "CTranslate2 int8, 1 × 1",
     ]
-    ours, float32, _ = result.engines
+    ours, _, float32, _ = result.engines
     for width, other in zip(ours.widths, float32.widths, strict=True):
         assert (len(width.seconds), len(width.p50_ms), len(width.p95_ms)) == (1, 1, 1)
         assert 0 < width.p50_ms[0] <= width.p95_ms[0]

@@ -14,11 +14,14 @@ from typing import Protocol
 
 from translate.config import DecodeConfig
 
-OURS, CTRANSLATE2, HUGGING_FACE = "translate", "CTranslate2", "Hugging Face"
+OURS, OTHER, CTRANSLATE2, HUGGING_FACE = "translate", "other model", "CTranslate2", "Hugging Face"
 
+_OUR_FRAMEWORKS = ("sentencepiece", "torch", "safetensors.torch")
+_OUR_BATCH_SIZES = (512, 1024, 2048, 4096, 8192)
 
 _FRAMEWORKS = {
-    OURS: ("sentencepiece", "torch", "safetensors.torch"),
+    OURS: _OUR_FRAMEWORKS,
+    OTHER: _OUR_FRAMEWORKS,
     CTRANSLATE2: ("sentencepiece", "ctranslate2"),
     HUGGING_FACE: (
         "sentencepiece",
@@ -29,7 +32,8 @@ _FRAMEWORKS = {
 }
 
 BATCH_SIZES = {  # limits of tokens in a batch to choose from
-    OURS: (512, 1024, 2048, 4096, 8192),
+    OURS: _OUR_BATCH_SIZES,
+    OTHER: _OUR_BATCH_SIZES,
     CTRANSLATE2: (512, 1024, 2048, 4096, 8192),
     HUGGING_FACE: (512, 1024, 2048, 4096),
 }
@@ -41,9 +45,9 @@ class EngineSpec:
 
     Attributes:
         name: Of its row.
-        kind: `OURS`, `CTRANSLATE2` or `HUGGING_FACE`.
+        kind: `OURS`, `OTHER`, a second model of ours, `CTRANSLATE2` or `HUGGING_FACE`.
         path: Its model directory, with our tokenizer in it.
-        precision: Of ours, as `Translator.load` takes it.
+        precision: Of ours and the other, as `Translator.load` takes it.
         workers: Of CTranslate2: batches that are translated at the same time.
         threads: Of each batch; ours chooses by itself.
     """
@@ -160,6 +164,7 @@ def open_engine(spec: EngineSpec, decode: DecodeConfig) -> Engine:
     """
     kinds: dict[str, Callable[[EngineSpec, DecodeConfig], Engine]] = {
         OURS: OurEngine,
+        OTHER: OurEngine,
         CTRANSLATE2: CTranslate2Engine,
         HUGGING_FACE: HuggingFaceEngine,
     }

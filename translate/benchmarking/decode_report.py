@@ -9,7 +9,7 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from translate.benchmarking.decode_engines import BATCH_SIZES, CTRANSLATE2, HUGGING_FACE, OURS
+from translate.benchmarking.decode_engines import BATCH_SIZES, CTRANSLATE2, HUGGING_FACE, OTHER, OURS
 from translate.evaluation.tables import aligned_table
 
 DIFFERENCES = {
@@ -73,7 +73,7 @@ class EngineResult:
 
     Attributes:
         name: Of the row.
-        kind: `OURS`, `CTRANSLATE2` or `HUGGING_FACE`.
+        kind: `OURS`, `OTHER`, `CTRANSLATE2` or `HUGGING_FACE`.
         description: What the engine says of itself.
         framework_bytes: Most resident bytes of its process when all that it is built on was imported.
         widths: The beam, then greedy search.
@@ -112,7 +112,7 @@ class StreamResult:
 
 @dataclass(frozen=True)
 class DecodeBenchmark:
-    """Speeds of engines with the same weights on the same sentences, and how they were measured.
+    """Speeds of engines with the same weights, and of another model, on the same sentences, and how they were measured.
 
     Attributes:
         engines: Rows, ours first.
@@ -248,7 +248,7 @@ class DecodeBenchmark:
 
     def _ratios(self) -> Iterator[str]:
         """Ours against each kind of the others, each by the best of its rows."""
-        for kind in (CTRANSLATE2, HUGGING_FACE):
+        for kind in (OTHER, CTRANSLATE2, HUGGING_FACE):
             if any(engine.kind == kind for engine in self.engines):
                 parts = [
                     part

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from translate.benchmarking.decode_engines import CTRANSLATE2, HUGGING_FACE, OURS, EngineSpec
+from translate.benchmarking.decode_engines import CTRANSLATE2, HUGGING_FACE, OTHER, OURS, EngineSpec
 from translate.benchmarking.decode_huggingface import save_peer, unfit_peer
-from translate.bundle import BundleConfig, load_bundle
+from translate.bundle import BundleConfig, find_model, load_bundle
 from translate.config import BenchmarkDecodeConfig, TrainerConfig
 from translate.cores import available_cores
 from translate.data.tokenizer import Tokenizer
@@ -25,13 +25,18 @@ def find_rows(
     """The engines that can be measured, and why others cannot; whether ours has a precision shows when it is opened.
 
     Args:
-        config: Names our precisions, and says whether there are peers.
+        config: Names our precisions and the other model, and says whether there are peers.
         bundle: Our model directory.
         longest: The longest of the sentences to come.
         folder: Takes the models of the peers.
+
+    Raises:
+        ValueError: If there is no other model where it is said to be.
     """
     left_out: LeftOut = {}
-    specs = list(_ours(config, bundle, left_out))
+    specs = list(_ours(OURS, config, bundle, left_out))
+    if config.against:
+        specs += _ours(OTHER, config, find_model(config.against), left_out)
     if config.peers:
         model, tokenizer, settings = load_bundle(bundle)
         longest_src = max(settings.max_src_len, len(tokenizer.encode_src(longest)))
@@ -44,14 +49,14 @@ def find_rows(
     return specs, left_out
 
 
-def _ours(config: BenchmarkDecodeConfig, bundle: Path, left_out: LeftOut) -> Iterator[EngineSpec]:
+def _ours(kind: str, config: BenchmarkDecodeConfig, bundle: Path, left_out: LeftOut) -> Iterator[EngineSpec]:
     slow = pick_precision(TrainerConfig(accelerator="cpu", precision="auto")) == "32"
     for precision in config.precisions:
-        name = f"{OURS} {precision}"
+        name = f"{kind} {precision}"
         if precision == "bf16" and slow:
             left_out[name] = "this processor has no bfloat16 instructions"
         else:
-            yield EngineSpec(name, OURS, str(bundle), precision)
+            yield EngineSpec(name, kind, str(bundle), precision)
 
 
 def _ctranslate2(
