@@ -74,6 +74,7 @@ def test_name_output_and_protocol_are_what_the_settings_say(files):
         ({"src": "t.en"}, "src=t.en needs ref=FILE"),
         ({"ref": "t.ref.fr"}, "needs src=FILE to translate, or hyp=FILE"),
         ({"hyp": "t.hyp", "ref": "t.ref.fr", "model": "runs/x"}, "leave out hyp or model"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "tgt_lang": "fr"}, "leave out hyp or tgt_lang"),
         ({"hyp": "t.hyp", "ref": "t.ref.fr", "data_root": "."}, "data_root"),
         ({"hyp": "t.hyp", "ref": "t.ref.fr", "name": "a/b"}, r"name \(a/b\)"),
         ({"hyp": "t.hyp", "ref": "t.ref.fr", "bootstrap": 1}, r"bootstrap \(1\)"),
@@ -143,6 +144,26 @@ def test_the_written_hypotheses_are_those_of_the_translator_and_score_the_same(f
     assert lines == [translation.text for translation in again]
     rescored = evaluate(EvaluateConfig(hyp=str(folder / "hyp.t.txt"), ref="t.fr.gz", bootstrap=10))
     assert rescored.test_sets[0].scores == report.test_sets[0].scores
+
+
+def test_a_model_of_both_directions_is_scored_in_the_one_asked_for(files, run_dir):
+    with pytest.raises(ValueError, match=r"tgt_lang \(en\): this model translates en to fr only"):
+        evaluate(EvaluateConfig(model=str(run_dir), tgt_lang="en", **FAST))
+    shutil.copytree(run_dir, "both")
+    tokenizer = Tokenizer.train(SRC * 5, REF * 5, vocab_size=320, languages=["fr", "en"])
+    network = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1)
+    model = build_model(network, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
+    bundle = BundleConfig("en", "fr", 320, 320, "0", tgt_langs=["fr", "en"], model=network)
+    save_bundle(Path("both/model"), model, tokenizer, bundle)
+    report = evaluate(EvaluateConfig(model="both", tgt_lang="en", baseline="both", **FAST))
+    assert (report.src_lang, report.tgt_lang, report.test_sets[0].sentences) == ("fr", "en", 3)
+    assert [entry.p_value for entry in report.test_sets[0].scores["cased"]] == [1.0, 1.0, 1.0]
+    expected = Translator.load("both").translate(REF, tgt_lang="en", beam_size=2, max_output_len=8)
+    lines = Path("both/evaluation/into-en/hyp.test_a.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    assert lines == [translation.text for translation in expected]
+    assert report.test_sets[0].scores["cased"] == score(
+        lines, SRC, protocol="cased", tgt_lang="en", bootstrap=10, baseline=lines
+    )
 
 
 def test_a_model_can_be_its_own_baseline(files, run_dir):

@@ -500,6 +500,7 @@ class EvaluateConfig:
     ref: str | None = None
     hyp: str | None = None
     name: str | None = None
+    tgt_lang: str | None = None
     baseline: str | None = None
     output: str | None = None
     data_root: str | None = None

@@ -29,8 +29,9 @@ def evaluate(config: EvaluateConfig) -> "Report":
 
 def _check(config: EvaluateConfig) -> None:
     """Refuse settings that contradict each other before any work."""
-    if config.hyp and config.model:
-        raise ValueError("hyp=FILE scores existing output without a model; leave out hyp or model")
+    for key in ("model", "tgt_lang"):
+        if config.hyp and getattr(config, key):
+            raise ValueError(f"hyp=FILE scores existing output without a model; leave out hyp or {key}")
     for key in ("hyp", "src"):
         if getattr(config, key) and not config.ref:
             raise ValueError(f"{key}={getattr(config, key)} needs ref=FILE, the references to score against")
@@ -99,6 +100,8 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
     test_sets = find_test_sets(config, run_dir, translator.config.src_lang, translator.config.tgt_lang)
     baseline = find_baseline(config, {name: [pair.src for pair in pairs] for name, pairs in test_sets.items()})
     folder = run_dir / "evaluation" / (exported.name if exported else "") if run_dir else Path("evaluation")
+    if config.tgt_lang:
+        folder /= f"into-{config.tgt_lang}"
     output = Path(config.output) if config.output else folder / (next(iter(test_sets)) if config.ref else "")
     report = evaluate_test_sets(
         translator,

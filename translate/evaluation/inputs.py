@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 def load_translator(config: EvaluateConfig, path: str | Path | None) -> "Translator":
-    """The model of a run or bundle, on the device and in the precision of the settings."""
+    """The model of a run or bundle, on the device, in the precision and for the direction of the settings.
+
+    Raises:
+        ValueError: If it cannot be had so.
+    """
     from translate.translator import Translator
 
-    return Translator.load(path, device=config.device, precision=config.precision)
+    translator = Translator.load(path, device=config.device, precision=config.precision)
+    return translator.into(config.tgt_lang) if config.tgt_lang else translator
 
 
 def name_from_file(path: str) -> str:
@@ -47,7 +52,8 @@ def read_pairs(src: str, tgt: str) -> list[Pair]:
 
 
 def find_test_sets(config: EvaluateConfig, run_dir: Path | None, src_lang: str, tgt_lang: str) -> dict[str, list[Pair]]:
-    """Test sets by name: the pair src/ref, else those of the folder data_root, else those of the run.
+    """Test sets by name: the pair src/ref, else those of the folder data_root, else those of the run, turned
+    around where its model is asked for the other direction.
 
     Raises:
         ValueError: If there is none, `config.name` is not among them, or a file is unusable.
@@ -69,7 +75,10 @@ def find_test_sets(config: EvaluateConfig, run_dir: Path | None, src_lang: str, 
             raise ValueError(f"data_root ({config.data_root}): no test*.{src_lang} with test*.{tgt_lang} there")
         data = replace(data, root=config.data_root)
     corpus = open_corpus(data)
-    return {name: corpus.test(name) for name in _choose(config.name, corpus.test_names)}
+    tests = {name: corpus.test(name) for name in _choose(config.name, corpus.test_names)}
+    if tgt_lang == data.src_lang:
+        return {name: [Pair(pair.tgt, pair.src) for pair in pairs] for name, pairs in tests.items()}
+    return tests
 
 
 def _aligned_files(folder: Path, src_lang: str, tgt_lang: str) -> dict[str, tuple[str, str]]:
