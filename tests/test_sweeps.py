@@ -50,6 +50,12 @@ def test_several_values_without_a_sweep_are_explained() -> None:
     assert re.fullmatch(r"error: optim\.lr=1,2 holds several values: -m sweeps [^\n]+\n", done.stderr)
 
 
+def test_an_empty_mapping_which_hydra_would_merge_is_refused() -> None:
+    done = python("-m", "translate.train", "experiment=multi30k_best", "data.root=x", "stages={}")
+    assert done.returncode == 2
+    assert done.stderr == "error: stages={} changes nothing, since mappings are merged; ~stages leaves them out\n"
+
+
 def test_the_slurm_launcher_composes() -> None:
     need("submitit")
     done = python("-m", "translate.train", "hydra/launcher=submitit_slurm", "--cfg", "hydra", "-p", "hydra.launcher")

@@ -54,7 +54,9 @@ def hydra_main(
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it would print in its own way
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: a launcher's processes end with this one
     try:
-        _check_sweep(config_name, schema, str(directory), [text for text in sys.argv[1:] if _is_override(text)])
+        overrides = [text for text in sys.argv[1:] if _is_override(text)]
+        _check_empty(overrides)
+        _check_sweep(config_name, schema, str(directory), overrides)
         hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
     except _PastHydra as past:
         raise past.error from None
@@ -80,6 +82,14 @@ def _settings(config: DictConfig, schema: type[Config]) -> Config:
 
 def _is_override(argument: str) -> bool:
     return "=" in argument and not argument.startswith("-")
+
+
+def _check_empty(overrides: Sequence[str]) -> None:
+    """Refuse `stages={}`, which would be merged with the stages that there are and so leave them as they are."""
+    for override in OverridesParser.create().parse_overrides(list(overrides)):
+        if override.value() == {}:
+            key = override.key_or_group
+            raise ValueError(f"{key}={{}} changes nothing, since mappings are merged; ~{key} leaves them out")
 
 
 def _check_sweep(config_name: str, schema: type, directory: str, overrides: Sequence[str]) -> None:
