@@ -41,6 +41,10 @@ def test_settings_that_change_no_result_make_no_rows() -> None:
             ["attention=mha", "attention=gqa num_kv_heads=1", "attention=gqa"],
         ),
         ([{}, {"head_dim": 32}], ["head_dim=null", "head_dim=32"]),
+        (  # of many changes each row tells its own, also that it leaves out what the first row has
+            [{"head_dim": 32}, {"head_dim": 32, "d_ff": 8}, {"dropout": 0.2, "bias": False}],
+            ["first", "d_ff=8", "head_dim=null bias=false dropout=0.2"],
+        ),
     ],
 )
 def test_the_label_is_what_differs(models: list[dict], labels: list[str]) -> None:

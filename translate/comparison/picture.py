@@ -47,7 +47,7 @@ def draw(comparison: Comparison, path: Path) -> None:
     panels += [_speeds] if comparison.settings["rounds"] else []
     lines, across = (2, 2) if len(panels) == 4 else (1, 3)
     with matplotlib.rc_context(_STYLE):
-        height = max(3.6, 1.6 + 0.4 * len(rows) * max(1, max(name.count(" ") for name in names)))  # of a panel
+        height = max(3.6, 1.6 + len(rows) * (0.24 + 0.16 * max(1 + name.count(" ") for name in names)))  # of a panel
         figure = Figure(figsize=(6 * across, lines * height + 0.9), layout="constrained")
         for number, panel in enumerate(panels, 1):
             panel(figure.add_subplot(lines, across, number), rows, names)
@@ -96,9 +96,11 @@ def _bleu(axes: Any, rows: Sequence[RowResult], names: Sequence[str]) -> None:
 
 def _memory(axes: Any, rows: Sequence[RowResult], names: Sequence[str]) -> None:
     widest = max(row.bytes_per_token for row in rows)
-    beside = Counter[int]()  # rows of the same memory stand side by side
+    same = Counter(row.bytes_per_token for row in rows)
+    beside = Counter[int]()  # rows of the same memory stand side by side, a tenth of the width at most
     for number, (row, name) in enumerate(zip(rows, names, strict=True)):
-        place = row.bytes_per_token + 0.02 * widest * beside[row.bytes_per_token]
+        step = min(0.02, 0.1 / same[row.bytes_per_token]) * widest
+        place = row.bytes_per_token + step * beside[row.bytes_per_token]
         beside[row.bytes_per_token] += 1
         axes.plot([place, place], [row.bleu_low, row.bleu_high], color=_look(number)["color"], linewidth=1.2)
         axes.plot([place], [row.bleu], markersize=9, label=name, **_look(number) | {"linestyle": "none"})

@@ -131,6 +131,8 @@ class Comparison:
         return "\n".join([*lines, *(f"- {name}: {value}" for name, value in facts.items())]) + "\n"
 
     def _legend(self) -> Iterator[str]:
+        if len(self.rows) > 1 and not self.rows[0].differences:
+            yield "- settings: what tells a row from the first"
         yield "- cache: float32, all decoder layers; per target token and hypothesis, per source token and sentence"
         if self.settings["rounds"]:
             yield (

@@ -1,7 +1,7 @@
 """Finished runs as they lie on disk, and rows of them: runs that differ in nothing but the seed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ _NO_RESULT = {  # settings that change no figure; the corpus is compared by what
         )
     ),
 }
+_ALL_NAMED = 3  # settings that may differ and still be told in every row
 
 
 @dataclass(frozen=True)
@@ -62,19 +63,15 @@ class Row:
     """Runs with the same settings.
 
     Attributes:
-        differences: What tells this row from the others, by dotted name; nothing if it is the only one.
+        label: What to call it: the differences, as the command line takes them.
+        differences: What tells this row from the others, by dotted name; nothing if it is the only one. Where more than
+            three settings differ, what tells it from the first row.
         runs: One for each seed, in their order.
     """
 
+    label: str
     differences: dict[str, str]
     runs: list[Run]
-
-    @property
-    def label(self) -> str:
-        """The differences, as the command line takes them; a setting that is off goes without saying."""
-        set_here = {name: value for name, value in self.differences.items() if value != "null"}
-        shown = set_here or self.differences
-        return " ".join(f"{name}={value}" for name, value in shown.items()) or "same settings"
 
 
 def open_run(path: Path, data_root: str | None = None) -> Run:
@@ -119,10 +116,19 @@ def make_rows(runs: Sequence[Run]) -> list[Row]:
     settings = [group[0].settings for group in groups.values()]
     names = list(dict.fromkeys(name for each in settings for name in each))
     differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
-    return [
-        Row({name: each.get(name, "null") for name in differing}, sorted(group, key=lambda run: run.config.seed))
-        for each, group in zip(settings, groups.values(), strict=True)
-    ]
+    values = [{name: each.get(name, "null") for name in differing} for each in settings]
+    if len(differing) > _ALL_NAMED:
+        first = values[0]
+        values = [{name: value for name, value in each.items() if value != first[name]} for each in values]
+        labels = ["first", *map(_label, values[1:])]
+    else:  # a setting that is off goes without saying
+        labels = [_label({name: value for name, value in each.items() if value != "null"} or each) for each in values]
+    rows = zip(labels, values, groups.values(), strict=True)
+    return [Row(label, each, sorted(group, key=lambda run: run.config.seed)) for label, each, group in rows]
+
+
+def _label(settings: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items()) or "same settings"
 
 
 def open_data(runs: Sequence[Run]) -> dict[Path, TranslationDataModule]:
