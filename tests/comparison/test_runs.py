@@ -41,6 +41,10 @@ def test_settings_that_change_no_result_make_no_rows() -> None:
             ["attention=mha", "attention=gqa num_kv_heads=1", "attention=gqa"],
         ),
         ([{}, {"head_dim": 32}], ["head_dim=null", "head_dim=32"]),
+        (
+            [{}, {"d_model": 512, "d_ff": 8, "bias": False, "dropout": 0.2}],
+            ["d_model=256 d_ff=1024 bias=true dropout=0.1", "d_model=512 d_ff=8 bias=false dropout=0.2"],
+        ),
         (  # of many changes each row tells its own, also that it leaves out what the first row has
             [{"head_dim": 32}, {"head_dim": 32, "d_ff": 8}, {"dropout": 0.2, "bias": False}],
             ["first", "d_ff=8", "head_dim=null bias=false dropout=0.2"],

@@ -65,7 +65,7 @@ class Row:
     Attributes:
         label: What to call it: the differences, as the command line takes them.
         differences: What tells this row from the others, by dotted name; nothing if it is the only one. Where more than
-            three settings differ, what tells it from the first row.
+            three settings differ in more than two rows, what tells it from the first row.
         runs: One for each seed, in their order.
     """
 
@@ -117,7 +117,7 @@ def make_rows(runs: Sequence[Run]) -> list[Row]:
     names = list(dict.fromkeys(name for each in settings for name in each))
     differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
     values = [{name: each.get(name, "null") for name in differing} for each in settings]
-    if len(differing) > _ALL_NAMED:
+    if len(settings) > 2 and len(differing) > _ALL_NAMED:
         first = values[0]
         values = [{name: value for name, value in each.items() if value != first[name]} for each in values]
         labels = ["first", *map(_label, values[1:])]
