@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from translate.config import ModelConfig
 from translate.model.transformer import build_model
-from translate.training.averaging import average_weights, load_weights
+from translate.training.averaging import average_weights, load_weights, mean_weights
 
 
 def save(path: Path, weights: dict[str, torch.Tensor]) -> Path:
@@ -42,6 +42,12 @@ def test_tied_weights_stay_tied(tmp_path: Path) -> None:
         assert_close(parameter, sum(model.get_parameter(name) for model in models) / 2)
     tied = [name for name, p in mean.named_parameters(remove_duplicate=False) if p is mean.output.weight]
     assert len(tied) == 3  # source, target, output
+
+
+def test_networks_are_left_as_they_are_by_their_mean() -> None:
+    networks = [{"a": torch.tensor([1.0])}, {"a": torch.tensor([4.0])}]
+    assert_close(mean_weights(iter(networks)), {"a": torch.tensor([2.5])})
+    assert [float(one["a"]) for one in networks] == [1, 4]
 
 
 def test_no_checkpoint_has_no_mean() -> None:

@@ -56,6 +56,21 @@ def test_a_model_of_both_directions_translates_either_side() -> None:
     assert stages[3].config.data.extra == ["run/fr/pairs.tsv", "run/en/pairs.tsv"]
 
 
+def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() -> None:
+    *_, last = plan(
+        {
+            "one": {"seed": 3},
+            "two": {"init_from": "{one}", "model.dropout": 0.3},
+            "three": {"init_from": "{two}/model"},
+            "both": {"average": ["one", "two"]},
+            "last": {"average": ["three", "both"]},
+        }
+    )
+    assert [member.name for member in last.members] == ["three", "both"]
+    assert (last.origin, last.output, last.config.evaluate) == ("one", Path("run/last"), True)
+    assert last.config.seed == TrainConfig.seed
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
@@ -78,10 +93,32 @@ def test_a_model_of_both_directions_translates_either_side() -> None:
         ({"one": {}, "two": {"tokenizer.path": "{two}"}}, r"stages\.two: tokenizer\.path .* called two; there are one"),
         ({"one": {}, "two": {"translate": ["three"]}}, r"stages\.two: translate \(three\): no earlier stage"),
         ({"one": {}, "two": {"translate": "one"}}, r"stages\.two: translate \(one\) must be a list .* like \[one\]"),
-        ({"one": {}, "two": {"translate": ["one"]}}, r"stages\.two: the last stage must be a training"),
+        ({"one": {}, "two": {"translate": ["one"]}}, r"stages\.two: the last stage must be a training or an average"),
         (
             {"one": {}, "two": {"translate": ["one"]}, "three": {"translate": ["two"]}},
             r"stages\.three: translate \(two\) is a translation",
+        ),
+        (
+            {"one": {}, "two": {"translate": ["one"]}, "three": {"average": ["one", "two"]}},
+            r"stages\.three: average \(two\) is a translation; only trainings and averages",
+        ),
+        ({"one": {}, "two": {"average": []}}, r"stages\.two: average \(\[\]\) must be a list .* like \[one\]"),
+        ({"one": {}, "two": {"average": ["one"], "optim.lr": 1}}, r"stages\.two: optim\.lr does nothing in an average"),
+        (
+            {"one": {}, "two": {"average": ["one"], "translate": ["one"]}},
+            r"stages\.two: average does nothing in a trans",
+        ),
+        (
+            {"one": {}, "two": {"seed": 2}, "three": {"init_from": "{two}"}, "four": {"average": ["one", "three"]}},
+            r"stages\.four: average: the weights of one come from one and those of three from two; only networks",
+        ),
+        (
+            {"one": {"init_from": "x"}, "two": {"init_from": "y"}, "three": {"average": ["one", "two"]}},
+            r"stages\.three: average: the weights of one come from x and those of two from y;",
+        ),
+        (
+            {"one": {}, "two": {"init_from": "{one}", "data.src_lang": "fr"}, "three": {"average": ["one", "two"]}},
+            r"stages\.three: average: one and two have other languages or tags",
         ),
         ({"one": {}, "two": {"translate": ["one"], "seed": 2}}, r"stages\.two: seed does nothing in a translation"),
         ({"one": {}, "two": BACK, "three": {"translate": ["one", "two"]}}, r"stages\.three: .* the same languages"),
@@ -192,3 +229,26 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
     assert load_config(run_dir / "config.yaml", TrainConfig) == final
     assert train(resumed) == run_dir.resolve()  # which has nothing left to do
     assert (Path(config.runs_dir) / "latest").resolve() == run_dir.resolve()
+
+
+def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callable[..., TrainConfig]) -> None:
+    stages = {
+        "one": {},
+        "two": {"init_from": "{one}", "seed": 2},
+        "mean": {"average": ["one", "two"]},
+        "pairs": {"translate": ["mean"], "data.max_pairs": 5},
+        "last": {"average": ["mean", "two"]},
+    }
+    config = make_config(max_epochs=1, changes={"stages": stages, "evaluate": True})
+    run_dir = train(config)
+    one, two, mean, last = (
+        load_file(run_dir / name / "model/model.safetensors") for name in ("one", "two", "mean", ".")
+    )
+    for name in one:
+        assert not torch.equal(one[name], two[name])
+        torch.testing.assert_close(mean[name], (one[name] + two[name]) / 2)
+        torch.testing.assert_close(last[name], one[name] / 4 + 3 * two[name] / 4)
+    assert "mean of the weights of mean, two" in (run_dir / "model/README.md").read_text()
+    assert Translator.load(run_dir).config.src_lang == "en"
+    assert (run_dir / "report.html").is_file()
+    assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # which has nothing left to do

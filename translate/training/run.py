@@ -13,6 +13,7 @@ import torch
 from translate import __version__
 from translate.bundle import BundleConfig, save_bundle
 from translate.config import TrainConfig, TrainerConfig, save_config
+from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
 from translate.training import LAST_CHECKPOINT
@@ -123,8 +124,8 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         )
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
     say(f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})")
-    if config.evaluate and data.corpus.test_names:
-        evaluate(config, run_dir, data)
+    if config.evaluate:
+        evaluate(config, run_dir, data.corpus)
 
 
 def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:
@@ -133,12 +134,14 @@ def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:
     print(f"next: python -m translate.infer --model {shlex.quote(str(run_dir))} {shlex.quote(example)}")
 
 
-def evaluate(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:
-    """Score every test set with the finished model directory and print the table."""
+def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
+    """Score every test set, if there are any, with the finished model directory and print the table."""
     from translate.evaluation.run import evaluate_test_sets
 
+    if not corpus.test_names:
+        return
     translator = Translator.load(str(run_dir / "model"))
-    tests = {name: data.corpus.test(name) for name in data.corpus.test_names}
+    tests = {name: corpus.test(name) for name in corpus.test_names}
     report = evaluate_test_sets(translator, tests, decode=config.decode, run_dir=run_dir, output=run_dir)
     print(report.table())
     print(f"report: {run_dir / 'report.html'}")

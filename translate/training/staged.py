@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from translate import __version__
 from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
-from translate.bundle import replace_directory
+from translate.bundle import find_model, load_bundle, replace_directory, save_bundle
 from translate.config import TrainConfig, load_config, save_config
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
@@ -21,14 +21,15 @@ from translate.data.sources import write_atomically
 from translate.lines import LINES, read_chunks
 from translate.resume import Record, open_output
 from translate.training import LAST_CHECKPOINT
+from translate.training.averaging import mean_weights
 from translate.training.progress import say
-from translate.training.run import begin, conclude, finish, fit, prepare
+from translate.training.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.training.setup import training_device
 from translate.training.stages import PLAN, Stage, plan_stages
 from translate.translator import Translator
 
 _RECORD = "translation.json"  # in the directory of a translation, when it is complete
-_DONE = "finished"  # in that of a training
+_DONE = "finished"  # in that of a training or an average
 
 
 def train_stages(config: TrainConfig, run_dir: Path) -> None:
@@ -53,7 +54,7 @@ def train_stages(config: TrainConfig, run_dir: Path) -> None:
         say(title)
         stage.directory.mkdir(exist_ok=True)
         try:
-            (_translate if stage.members else _train)(stage)
+            _WORK[stage.work](stage)
         except ValueError as error:
             raise ValueError(f"stages.{stage.name}: {error}") from error
     last = stages[-1]
@@ -63,7 +64,7 @@ def train_stages(config: TrainConfig, run_dir: Path) -> None:
 
 def is_finished(stage: Stage) -> bool:
     """Whether all that a stage leaves is there: what is looked for here is written last, in one rename or file."""
-    return (stage.directory / (_RECORD if stage.members else _DONE)).is_file()
+    return (stage.directory / (_RECORD if stage.work == "translate" else _DONE)).is_file()
 
 
 def _train(stage: Stage) -> None:
@@ -74,6 +75,22 @@ def _train(stage: Stage) -> None:
     config, data = prepare(config, stage.directory)
     config = begin(config, stage.directory, data)
     finish(config, stage.directory, data, fit(config, stage.directory, data))
+    (stage.directory / _DONE).touch()
+
+
+def _average(stage: Stage) -> None:
+    """Leave a model with the mean of the members' weights, and score the test sets if it is the last."""
+    config = stage.config
+    save_config(config, stage.directory / "config.yaml")
+    model, tokenizer, bundle = load_bundle(find_model(stage.members[0].directory))
+    networks = (load_bundle(find_model(member.directory))[0] for member in stage.members)
+    model.load_state_dict(mean_weights(network.state_dict() for network in networks))
+    origin = f"mean of the weights of {', '.join(member.name for member in stage.members)}"
+    card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
+    save_bundle(stage.directory / "model", model, tokenizer, replace(bundle, card=card))
+    say(f"model {stage.directory / 'model'} ({origin})")
+    if config.evaluate:
+        evaluate(config, stage.directory, open_corpus(config.data.own))
     (stage.directory / _DONE).touch()
 
 
@@ -132,8 +149,11 @@ def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     return len(rows)
 
 
+_WORK = {"train": _train, "translate": _translate, "average": _average}
+
+
 def _take_over(stage_dir: Path, run_dir: Path) -> None:
-    """Copy what a finished training leaves, save its checkpoints and TensorBoard's events, the model last."""
+    """Copy what a finished stage leaves, save its checkpoints and TensorBoard's events, the model last."""
     for path in stage_dir.iterdir():
         if path.is_file() and path.name != _DONE:
             shutil.copy2(path, run_dir / path.name)

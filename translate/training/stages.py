@@ -1,4 +1,4 @@
-"""The stages of a run, trainings and translations one after another: what each is to do, found out before the first.
+"""The stages of a run, trainings, translations and averages: what each is to do, found out before the first.
 
 `stages` of the settings is explained in conf/train.yaml; translate/training/staged.py does what is planned here.
 """
@@ -16,6 +16,7 @@ from translate.config import TrainConfig, unknown_setting
 PLAN = Path("stages.yaml")  # within a run directory: the settings of a run with stages, which resume= goes on with
 PAIRS = Path("pairs.tsv")  # within the directory of a translation
 _OF_THE_RUN = ("name", "resume", "run_dir", "runs_dir", "evaluate", "stages")  # settings that no stage has of its own
+_OWN = {"translate": ("translate", "into"), "average": ("average",)}  # keys of a stage that are no settings
 _OF_TRANSLATIONS = ("data.", "decode.")  # the settings that a translation takes
 _TAKEN = ("model", "checkpoints", "tensorboard", "evaluation")  # names in a run directory
 
@@ -27,21 +28,25 @@ class Stage:
     Attributes:
         name: Its key in `stages`.
         directory: Where it works, in the run's directory.
-        config: Its settings, complete.
-        members: The trainings whose models translate together; none where the stage is a training itself.
+        config: Its settings, complete; an average has those of its first member.
+        origin: Where its weights come from: the stage, or the model of another run, at which `init_from` ends.
+        work: "train", "translate" or "average".
+        members: The stages whose models translate together, or are averaged; a training has none.
         into: The language that they are asked for; None = that of their settings.
     """
 
     name: str
     directory: Path
     config: TrainConfig
+    origin: str
+    work: str = "train"
     members: tuple[Stage, ...] = ()
     into: str | None = None
 
     @property
     def output(self) -> Path:
-        """What "{name}" stands for: the directory of a training, the pairs of a translation."""
-        return self.directory / PAIRS if self.members else self.directory
+        """What "{name}" stands for: the pairs of a translation, the directory of any other stage."""
+        return self.directory / PAIRS if self.work == "translate" else self.directory
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -75,8 +80,10 @@ def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
     *before, last = stages.values()
     if "seed" in config.stages[last.name]:
         raise ValueError(f"stages.{last.name}: the seed of the last stage is that of the run; set it outside of stages")
-    if last.members:
-        raise ValueError(f"stages.{last.name}: the last stage must be a training, whose model becomes that of the run")
+    if last.work == "translate":
+        raise ValueError(
+            f"stages.{last.name}: the last stage must be a training or an average, whose model becomes that of the run"
+        )
     return [*before, replace(last, config=replace(last.config, evaluate=config.evaluate))]
 
 
@@ -93,26 +100,39 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
         raise ValueError(f"name a stage by letters, digits and _, a letter first, and not {', '.join(_TAKEN)}")
     if not isinstance(entry, dict):
         raise ValueError(f"{entry} is no mapping of settings; write {{}} for a training with those of the run")
-    members = _members(entry["translate"], earlier) if "translate" in entry else ()
-    own = ("translate", "into") if members else ("translate",)
-    config = _with_settings(base, _changes({key: entry[key] for key in entry if key not in own}, members, earlier))
+    work = next((one for one in _OWN if one in entry), "train")
+    own = _OWN.get(work, ())
+    config = _with_settings(base, _changes({key: entry[key] for key in entry if key not in own}, work, earlier))
     if config.trainer.processes > 1:
         raise ValueError(f"stages train on one device, not {config.trainer.processes}; train such runs one by one")
-    stage = Stage(name, run_dir / name, config, members, str(entry["into"]) if members and "into" in entry else None)
-    if members:
-        _check_translation(stage)
+    if work == "train":
+        return Stage(name, run_dir / name, config, _origin(name, config, earlier))
+    members = _members(work, entry[work], earlier)
+    if work == "average":
+        _check_average(members)
+        config = replace(members[0].config, seed=base.seed)
+        return Stage(name, run_dir / name, config, members[0].origin, work, members)
+    stage = Stage(name, run_dir / name, config, name, work, members, str(entry["into"]) if "into" in entry else None)
+    _check_translation(stage)
     return stage
 
 
-def _members(names: object, earlier: Mapping[str, Stage]) -> tuple[Stage, ...]:
+def _origin(name: str, config: TrainConfig, earlier: Mapping[str, Stage]) -> str:
+    """The stage where the weights of a training begin, or what its `init_from` names outside of the run."""
+    if config.init_from is None:
+        return name
+    start = Path(config.init_from)
+    inside = (one.origin for one in earlier.values() if start in (one.directory, one.directory / "model"))
+    return next(inside, str(start))
+
+
+def _members(work: str, names: object, earlier: Mapping[str, Stage]) -> tuple[Stage, ...]:
     if not (isinstance(names, list) and names):
-        raise ValueError(
-            f"translate ({names}) must be a list of one stage or more, like [{next(iter(earlier), 'NAME')}]"
-        )
-    members = tuple(_earlier(str(name), f"translate ({name})", earlier) for name in names)
+        raise ValueError(f"{work} ({names}) must be a list of one stage or more, like [{next(iter(earlier), 'NAME')}]")
+    members = tuple(_earlier(str(name), f"{work} ({name})", earlier) for name in names)
     for member in members:
-        if member.members:
-            raise ValueError(f"translate ({member.name}) is a translation; only trainings leave a model")
+        if member.work == "translate":
+            raise ValueError(f"{work} ({member.name}) is a translation; only trainings and averages leave a model")
     return members
 
 
@@ -123,14 +143,16 @@ def _earlier(name: str, where: str, earlier: Mapping[str, Stage]) -> Stage:
     return earlier[name]
 
 
-def _changes(entry: Mapping[Any, Any], members: tuple[Stage, ...], earlier: Mapping[str, Stage]) -> dict[str, Any]:
+def _changes(entry: Mapping[Any, Any], work: str, earlier: Mapping[str, Stage]) -> dict[str, Any]:
     """Settings of a stage by dotted name, with the stages that they speak of filled in."""
     changes: dict[str, Any] = {}
     for key, value in _flat(entry):
         if key.partition(".")[0] in _OF_THE_RUN:
             raise ValueError(f"{key} belongs to the whole run; set it outside of stages")
-        if members and not key.startswith(_OF_TRANSLATIONS):
+        if work == "translate" and not key.startswith(_OF_TRANSLATIONS):
             raise ValueError(f"{key} does nothing in a translation, which takes settings of data and decode")
+        if work == "average":
+            raise ValueError(f"{key} does nothing in an average, which takes no settings")
         if key in changes:
             raise ValueError(f"{key} is given twice")
         changes[key] = _filled(value, key, earlier)
@@ -168,6 +190,19 @@ def _with_settings(base: TrainConfig, changes: Mapping[str, Any]) -> TrainConfig
         except OmegaConfBaseException as error:
             raise ValueError(f"{key}: {str(error).splitlines()[0]}") from error
     return OmegaConf.to_object(merged)  # type: ignore[return-value]
+
+
+def _check_average(members: tuple[Stage, ...]) -> None:
+    """Whether the mean of their weights can mean anything."""
+    first = members[0]
+    for member in members[1:]:
+        if member.origin != first.origin:
+            raise ValueError(
+                f"average: the weights of {first.name} come from {first.origin} and those of {member.name} from "
+                f"{member.origin}; only networks trained on from the same weights have a mean, see init_from"
+            )
+        if (member.languages, member.config.data.tgt_langs) != (first.languages, first.config.data.tgt_langs):
+            raise ValueError(f"average: {first.name} and {member.name} have other languages or tags")
 
 
 def _check_translation(stage: Stage) -> None:
