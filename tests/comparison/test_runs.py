@@ -69,6 +69,13 @@ def test_runs_in_stages_are_a_row_though_each_names_stages_of_its_own() -> None:
     assert row.runs[0].settings["init_from"] == "one"
 
 
+def test_the_mean_of_several_stages_is_no_row_with_the_first_of_them() -> None:
+    mean = {"final": {"average": ["one", "two"]}}
+    rows = make_rows([run("a", 1), run("b", 1, stages=mean), run("c", 2, stages=mean)])
+    assert [len(row.runs) for row in rows] == [1, 2]
+    assert rows[1].label == 'stages.final.average=["one", "two"]'
+
+
 def extra(directory: str) -> dict[str, DataConfig]:
     return {"data": DataConfig(extra=[f"{directory}/two/pairs.tsv", f"{directory}/three/pairs.tsv"])}
 

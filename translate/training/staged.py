@@ -85,7 +85,7 @@ def _average(stage: Stage) -> None:
     model, tokenizer, bundle = load_bundle(find_model(stage.members[0].directory))
     networks = (load_bundle(find_model(member.directory))[0] for member in stage.members)
     model.load_state_dict(mean_weights(network.state_dict() for network in networks))
-    origin = f"mean of the weights of {', '.join(member.name for member in stage.members)}"
+    origin = f"mean of {', '.join(member.name for member in stage.members)}"
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
     save_bundle(stage.directory / "model", model, tokenizer, replace(bundle, card=card))
     say(f"model {stage.directory / 'model'} ({origin})")

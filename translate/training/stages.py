@@ -28,7 +28,7 @@ class Stage:
     Attributes:
         name: Its key in `stages`.
         directory: Where it works, in the run's directory.
-        config: Its settings, complete; an average has those of its first member.
+        config: Its settings, complete; an average has those of its first member, and itself alone in `stages`.
         origin: Where its weights come from: the stage, or the model of another run, at which `init_from` ends.
         work: "train", "translate" or "average".
         members: The stages whose models translate together, or are averaged; a training has none.
@@ -110,7 +110,7 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
     members = _members(work, entry[work], earlier)
     if work == "average":
         _check_average(members)
-        config = replace(members[0].config, seed=base.seed)
+        config = replace(members[0].config, seed=base.seed, stages={name: entry})
         return Stage(name, run_dir / name, config, members[0].origin, work, members)
     stage = Stage(name, run_dir / name, config, name, work, members, str(entry["into"]) if "into" in entry else None)
     _check_translation(stage)
