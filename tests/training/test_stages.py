@@ -3,7 +3,7 @@
 import json
 import signal
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from safetensors.torch import load_file
 
 from translate import Translator
-from translate.config import BenchmarkTrainConfig, TrainConfig, load_config, save_config
+from translate.config import BenchmarkTrainConfig, ModelConfig, TrainConfig, load_config, save_config
 from translate.data.readers import read_table
 from translate.resources import conf_dir
 from translate.train import train
@@ -232,14 +232,15 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
 
 
 def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callable[..., TrainConfig]) -> None:
+    config = make_config(max_epochs=1)
     stages = {
-        "one": {},
+        "one": {"model": asdict(config.model)},
         "two": {"init_from": "{one}", "seed": 2},
         "mean": {"average": ["one", "two"]},
         "pairs": {"translate": ["mean"], "data.max_pairs": 5},
-        "last": {"average": ["mean", "two"]},
+        "last": {"average": ["two", "mean"]},
     }
-    config = make_config(max_epochs=1, changes={"stages": stages, "evaluate": True})
+    config = replace(config, model=ModelConfig(), stages=stages, evaluate=True)
     run_dir = train(config)
     one, two, mean, last = (
         load_file(run_dir / name / "model/model.safetensors") for name in ("one", "two", "mean", ".")
@@ -248,7 +249,9 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
         assert not torch.equal(one[name], two[name])
         torch.testing.assert_close(mean[name], (one[name] + two[name]) / 2)
         torch.testing.assert_close(last[name], one[name] / 4 + 3 * two[name] / 4)
-    assert "mean of mean, two" in (run_dir / "model/README.md").read_text()
-    assert load_config(run_dir / "config.yaml", TrainConfig).stages == {"last": {"average": ["mean", "two"]}}
+    assert "mean of two, mean" in (run_dir / "model/README.md").read_text()
+    saved = load_config(run_dir / "config.yaml", TrainConfig)
+    assert saved.stages == {"last": {"average": ["two", "mean"]}}
+    assert saved.model.d_model == 16  # of the network that stage two took from one, not of the run's settings
     assert (run_dir / "report.html").is_file()
     assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # which has nothing left to do

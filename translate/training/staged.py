@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +81,12 @@ def _train(stage: Stage) -> None:
 
 def _average(stage: Stage) -> None:
     """Leave a model with the mean of the members' weights, and score the test sets if it is the last."""
-    config = stage.config
-    save_config(config, stage.directory / "config.yaml")
-    model, tokenizer, bundle = load_bundle(find_model(stage.members[0].directory))
-    networks = (load_bundle(find_model(member.directory))[0] for member in stage.members)
+    first, *others = (find_model(member.directory) for member in stage.members)
+    model, tokenizer, bundle = load_bundle(first)
+    networks = chain([model], (load_bundle(other)[0] for other in others))
     model.load_state_dict(mean_weights(network.state_dict() for network in networks))
+    config = replace(stage.config, model=bundle.model)  # init_from may have brought another network than was planned
+    save_config(config, stage.directory / "config.yaml")
     origin = f"mean of {', '.join(member.name for member in stage.members)}"
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
     save_bundle(stage.directory / "model", model, tokenizer, replace(bundle, card=card))
@@ -149,9 +151,6 @@ def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     return len(rows)
 
 
-_WORK = {"train": _train, "translate": _translate, "average": _average}
-
-
 def _take_over(stage_dir: Path, run_dir: Path) -> None:
     """Copy what a finished stage leaves, save its checkpoints and TensorBoard's events, the model last."""
     for path in stage_dir.iterdir():
@@ -161,3 +160,6 @@ def _take_over(stage_dir: Path, run_dir: Path) -> None:
     shutil.rmtree(parts, ignore_errors=True)
     shutil.copytree(stage_dir / "model", parts)
     replace_directory(parts, run_dir / "model")
+
+
+_WORK = {"train": _train, "translate": _translate, "average": _average}
