@@ -237,8 +237,9 @@ class TokenizerConfig:
 
 @dataclass
 class OptimConfig:
-    """AdamW, its schedule and the loss; keys are explained in conf/optim/inverse_sqrt.yaml."""
+    """The optimizer, its schedule and the loss; keys are explained in conf/optim/inverse_sqrt.yaml."""
 
+    algorithm: str = "adamw"
     lr: float = 1e-3
     beta1: float = 0.9
     beta2: float = 0.98
@@ -252,6 +253,7 @@ class OptimConfig:
     clip_norm: float = 1.0
 
     def __post_init__(self) -> None:
+        _choice("optim.algorithm", self.algorithm, ("adamw", "muon"))
         if self.lr <= 0:
             raise ValueError(f"optim.lr ({self.lr}) must be above 0")
         for name in ("beta1", "beta2", "min_lr_ratio", "label_smoothing"):
@@ -484,6 +486,10 @@ class TrainConfig:
                 f"optim.r_drop ({self.optim.r_drop}) compares two passes with different dropout masks, and there are "
                 f"none; set one of {', '.join(f'model.{name}' for name in _DROPOUTS)} above 0"
             )
+        if self.optim.algorithm == "muon" and self.trainer.strategy == "fsdp":
+            raise ValueError(
+                "optim.algorithm=muon needs whole matrices, not parts as with trainer.strategy=fsdp; use ddp"
+            )
         if self.model.layer_drop and self.trainer.strategy == "fsdp":
             raise ValueError(
                 f"model.layer_drop ({self.model.layer_drop}) skips other layers in each process, which wait for each "
@@ -559,6 +565,8 @@ class BenchmarkTrainConfig(TrainConfig):
         for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
             if value:
                 raise ValueError(f"{name} ({value}) changes how much a step computes; a benchmark needs {name}=0")
+        if self.peers and self.optim.algorithm != "adamw":
+            raise ValueError(f"optim.algorithm={self.optim.algorithm}: peers train with adamw; set it, or peers=false")
         if self.stages:
             raise ValueError(f"stages ({', '.join(self.stages)}): a benchmark measures one training; leave them out")
         for name in ("devices", "num_nodes"):
@@ -583,6 +591,8 @@ class BenchmarkGrowthConfig(BenchmarkTrainConfig):
         for name in ("peers", "profile"):
             if getattr(self, name):
                 raise ValueError(f"{name}=true is for benchmark train; growth measures this implementation alone")
+        if self.optim.algorithm != "adamw":
+            raise ValueError(f"optim.algorithm={self.optim.algorithm}: growth counts the memory of adamw; set that")
         for name in ("extra", "both_directions", "language_tags"):
             if getattr(self.data, name):
                 raise ValueError(f"data.{name} is for training; growth writes copies of one corpus: leave it out")

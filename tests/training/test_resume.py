@@ -120,10 +120,11 @@ VARIANTS = {
         [3, 7],
         14,
     ),
+    "muon": ({"max_epochs": 2, "optim": {"algorithm": "muon", "weight_decay": 0.1}}, [3], 14),
 }
 
 
-FAST = ("accumulated", "averaged, workers, all that is random")
+FAST = ("accumulated", "averaged, workers, all that is random", "muon")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in VARIANTS])

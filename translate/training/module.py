@@ -11,6 +11,7 @@ from torch import Tensor
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
 from translate.training.loss import projected_cross_entropy
+from translate.training.muon import Muon, stacked_maps
 from translate.training.r_drop import projected_r_drop, twice
 from translate.training.schedule import lr_share
 from translate.training.workers import Workers
@@ -24,7 +25,8 @@ class TranslationModule(L.LightningModule):
 
     Args:
         model: The network.
-        lr: Peak learning rate.
+        algorithm: "adamw", or "muon" for the matrices of the layers.
+        lr: Peak learning rate of all parameters.
         betas: Decay of Adam's two moments.
         eps: Added to the square root of the second moment.
         weight_decay: On matrices other than embeddings and the output projection.
@@ -36,7 +38,7 @@ class TranslationModule(L.LightningModule):
             part of the training loss, never of the validation's. 0 = one pass.
         clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
         batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
-        fused: Whether AdamW updates all parameters in one kernel.
+        fused: Whether AdamW updates all of its parameters in one kernel.
         workers: Threads that share each batch, on a CPU; None computes it in one piece.
     """
 
@@ -44,6 +46,7 @@ class TranslationModule(L.LightningModule):
         self,
         model: Transformer,
         *,
+        algorithm: str = "adamw",
         lr: float,
         betas: tuple[float, float],
         eps: float,
@@ -60,6 +63,7 @@ class TranslationModule(L.LightningModule):
     ) -> None:
         super().__init__()
         self.model, self.workers = model, workers
+        self.algorithm = algorithm
         self.lr, self.betas, self.eps, self.weight_decay, self.fused = lr, betas, eps, weight_decay, fused
         self.lr_share: Callable[..., float] = partial(
             lr_share, schedule=schedule, warmup_steps=warmup_steps, min_lr_ratio=min_lr_ratio
@@ -118,18 +122,18 @@ class TranslationModule(L.LightningModule):
         self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True, logger=False)
 
     def configure_optimizers(self) -> Any:
-        """AdamW; weight decay on matrices, never on biases, norms, positions, embeddings or the output projection."""
-        decayed = {
-            id(module.weight)
-            for module in self.model.modules()
-            if isinstance(module, torch.nn.Linear) and module is not self.model.output
-        }
-        parameters = self._trained
-        groups = [
-            {"params": [p for p in parameters if id(p) in decayed], "weight_decay": self.weight_decay},
-            {"params": [p for p in parameters if id(p) not in decayed], "weight_decay": 0.0},
+        """AdamW or Muon; weight decay on matrices, never on biases, norms, positions, embeddings or the output."""
+        rows = {matrix: rows for matrix, rows in stacked_maps(self.model).items() if matrix.requires_grad}
+        groups: list[dict[str, Any]] = [
+            {"params": [*rows], "weight_decay": self.weight_decay},
+            {"params": [p for p in self._trained if p not in rows], "weight_decay": 0.0},
         ]
-        optimizer = torch.optim.AdamW(groups, lr=self.lr, betas=self.betas, eps=self.eps, fused=self.fused)
+        settings: dict[str, Any] = {"lr": self.lr, "betas": self.betas, "eps": self.eps, "fused": self.fused}
+        optimizer = torch.optim.AdamW(groups, **settings)
+        if self.algorithm == "muon":
+            groups[0]["rows"] = [*rows.values()]
+            dtype = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
+            optimizer = Muon(groups, dtype=dtype, **settings)
         total = int(self.trainer.estimated_stepping_batches) if self.has_end else None
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(self.lr_share, total_steps=total))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

@@ -61,6 +61,7 @@ def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
     parts = trainer.workers or 1
     return (ShardedModule if trainer.strategy == "fsdp" else TranslationModule)(
         model,
+        algorithm=optim.algorithm,
         lr=optim.lr,
         betas=(optim.beta1, optim.beta2),
         eps=optim.eps,
