@@ -129,11 +129,10 @@ class TranslationModule(L.LightningModule):
             {"params": [p for p in self._trained if p not in rows], "weight_decay": 0.0},
         ]
         settings: dict[str, Any] = {"lr": self.lr, "betas": self.betas, "eps": self.eps, "fused": self.fused}
-        optimizer = torch.optim.AdamW(groups, **settings)
         if self.algorithm == "muon":
             groups[0]["rows"] = [*rows.values()]
-            dtype = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
-            optimizer = Muon(groups, dtype=dtype, **settings)
+            settings["dtype"] = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
+        optimizer = (Muon if self.algorithm == "muon" else torch.optim.AdamW)(groups, **settings)
         total = int(self.trainer.estimated_stepping_batches) if self.has_end else None
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(self.lr_share, total_steps=total))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
