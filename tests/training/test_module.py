@@ -38,6 +38,7 @@ def make_module(cls: type[TranslationModule] = Recorder, *, tie_output: bool = T
     config.dropout = config.embedding_dropout = 0.0
     config.tie_output = tie_output
     settings = {
+        "algorithm": "adamw",
         "lr": 1e-3,
         "betas": (0.9, 0.98),
         "eps": 1e-9,

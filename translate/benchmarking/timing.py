@@ -26,7 +26,7 @@ PARTS = {  # of a step; every moment is in one of them
     "forward": "encoder and decoder",
     "loss": "output projection and cross-entropy, with both gradients, which are computed there",
     "backward": "decoder and encoder; with workers, also waiting for the slowest of them",
-    "optimizer": "adding, scaling and clipping of gradients, AdamW, schedule",
+    "optimizer": "adding, scaling and clipping of gradients, AdamW or Muon, schedule",
     "other": "Lightning between these",
 }
 

@@ -27,7 +27,7 @@ Rate = Callable[[], float]  # does a fixed piece of work, returns target tokens 
 
 
 class StepClock(Checkpoint):
-    """Times all optimizer steps of a training but the first, in which AdamW makes its state.
+    """Times all optimizer steps of a training but the first, in which the optimizer makes its state.
 
     It calls itself a checkpoint, since Lightning adds a writing one where it finds none.
 

@@ -46,7 +46,7 @@ class TranslationModule(L.LightningModule):
         self,
         model: Transformer,
         *,
-        algorithm: str = "adamw",
+        algorithm: str,
         lr: float,
         betas: tuple[float, float],
         eps: float,

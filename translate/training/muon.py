@@ -44,23 +44,28 @@ class Muon(torch.optim.AdamW):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        alike: dict[tuple[int, ...], list[tuple[Tensor, Tensor, float]]] = defaultdict(list)
         for group in self.param_groups:
-            for matrix, rows in zip(group["params"], group.get("rows", []), strict=False):
-                if matrix.grad is None:
-                    continue
-                directions = self._look_ahead(matrix).split(rows)  # type: ignore[no-untyped-call]
-                matrix.grad = None  # so that AdamW passes over it
-                matrix.mul_(1 - group["lr"] * group["weight_decay"])
-                for weight, direction in zip(matrix.split(rows), directions, strict=True):
-                    pair = (weight.T, direction.T) if weight.size(0) > weight.size(1) else (weight, direction)
-                    alike[tuple(pair[0].shape)].append((*pair, group["lr"]))
-        for (_, length), blocks in alike.items():
-            steps = orthogonal(torch.stack([direction for _, direction, _ in blocks]), self.dtype)
-            for (weight, _, lr), step in zip(blocks, steps, strict=True):
-                weight.sub_(step, alpha=lr * 0.2 * length**0.5)
+            if "rows" in group:
+                self._step_matrices(group)
         super().step()
         return loss
+
+    def _step_matrices(self, group: dict[str, Any]) -> None:
+        alike: dict[torch.Size, list[tuple[Tensor, Tensor]]] = defaultdict(list)  # maps and directions by shape
+        for matrix, heights in zip(group["params"], group["rows"], strict=True):
+            if matrix.grad is None:
+                continue
+            directions = self._look_ahead(matrix).split(heights)  # type: ignore[no-untyped-call]
+            matrix.grad = None  # so that AdamW passes over it
+            matrix.mul_(1 - group["lr"] * group["weight_decay"])
+            for weight, direction in zip(matrix.split(heights), directions, strict=True):
+                if weight.size(0) > weight.size(1):
+                    weight, direction = weight.T, direction.T
+                alike[weight.shape].append((weight, direction))
+        for (_, length), maps in alike.items():
+            steps = orthogonal(torch.stack([direction for _, direction in maps]), self.dtype)
+            for (weight, _), step in zip(maps, steps, strict=True):
+                weight.sub_(step, alpha=group["lr"] * 0.2 * length**0.5)
 
     def _look_ahead(self, parameter: Tensor) -> Tensor:
         assert parameter.grad is not None
