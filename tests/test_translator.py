@@ -201,7 +201,7 @@ def test_a_very_long_line_without_a_space_is_one_line() -> None:
 
 
 def test_output_is_always_one_clean_line(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translator.tokenizer, "decode", lambda ids: " un\nchat\r\u2028noir\x00 ", raising=False)
+    monkeypatch.setattr(translator.tokenizer, "decode_batch", lambda batch: [" un\nchat\r\u2028noir\x00 "] * len(batch))
     assert translator.translate(["a cat"])[0].text == "un chat  noir"
 
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -461,9 +460,9 @@ class Translator:
 
         prefixes = [self._prefix_ids(piece) for piece in requests]
         hypotheses = guarded_search(search, list(ids.values()), prefixes, decode, self.tokenizer.eos_id)
-        found = dict(zip(requests, hypotheses, strict=True))
+        found = dict(zip(requests, self._with_texts(hypotheses), strict=True))
         results = {
-            one: self._join([part.text for part in parts], [found[part] for part in parts], decode)
+            one: _join([part.text for part in parts], [found[part] for part in parts], decode)
             for one, parts in pieces.items()
         }
         return [results.get(one, Translation("", 0.0, ())) for one in wanted]
@@ -511,7 +510,6 @@ class Translator:
     def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
         """Hypotheses for one batch of source ids, which begin with prefixes."""
         import torch
-        from torch.nn.utils.rnn import pad_sequence
 
         from translate.search import make_search
 
@@ -522,25 +520,16 @@ class Translator:
             eos_id=special.eos_id,
             forbidden_ids=(special.pad_id, special.bos_id, special.unk_id),
         )
-        src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=special.pad_id)
+        longest = max(map(len, sources))
+        src_ids = torch.tensor([[*ids, *[special.pad_id] * (longest - len(ids))] for ids in sources])
         lengths = torch.tensor([len(ids) for ids in sources])
-        src_mask = torch.arange(src_ids.size(1)) < lengths[:, None]  # [B, S]
+        src_mask = torch.arange(longest) < lengths[:, None]  # [B, S]
         return search.search(self._step_model, src_ids.to(self.device), src_mask.to(self.device), prefixes)
 
-    def _join(self, pieces: list[str], found: list[list[Hypothesis]], decode: DecodeConfig) -> Translation:
-        """One translation from the hypotheses of a text's pieces."""
-        hypotheses = []
-        for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
-            token_ids = tuple(token for hypothesis in chosen for token in hypothesis.token_ids)
-            log_prob = sum(hypothesis.log_prob for hypothesis in chosen)
-            token_log_probs = tuple(chain.from_iterable(hypothesis.token_log_probs or () for hypothesis in chosen))
-            texts = [clean_text(self.tokenizer.decode(hypothesis.token_ids)) for hypothesis in chosen]
-            score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
-            whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
-            hypotheses.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
-        if decode.mbr != "none":
-            hypotheses = _by_expected_utility(hypotheses, decode)
-        return Translation(hypotheses[0].text, hypotheses[0].score, tuple(hypotheses))
+    def _with_texts(self, found: list[list[Hypothesis]]) -> list[list[tuple[Hypothesis, str]]]:
+        """The hypotheses of each source with their clean texts."""
+        texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in found for one in hypotheses]))
+        return [[(one, clean_text(next(texts))) for one in hypotheses] for hypotheses in found]
 
     def _protected(
         self,
@@ -575,6 +564,22 @@ class Translator:
             one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
             for text, one in zip(texts, translations, strict=True)
         ]
+
+
+def _join(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
+    """One translation from the hypotheses of a text's pieces, each with its text."""
+    joined = []
+    for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
+        texts = [text for _, text in chosen]
+        token_ids = sum((one.token_ids for one, _ in chosen), ())
+        token_log_probs = sum((one.token_log_probs or () for one, _ in chosen), ())
+        log_prob = sum(one.log_prob for one, _ in chosen)
+        score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
+        whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
+        joined.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
+    if decode.mbr != "none":
+        joined = _by_expected_utility(joined, decode)
+    return Translation(joined[0].text, joined[0].score, tuple(joined))
 
 
 def _filled(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:

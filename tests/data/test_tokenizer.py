@@ -84,6 +84,8 @@ def test_special_ids_are_fixed_and_eos_ends_every_sentence(joint):
 def test_decoding_leaves_special_ids_out():
     tokenizer = TOKENIZERS["bpe"]
     assert tokenizer.decode([2, *tokenizer.encode_tgt("Un chien"), 0, 0]) == "Un chien"
+    batch = [[], [2, 3], tokenizer.encode_tgt("Un chien")]
+    assert (tokenizer.decode_batch(batch), tokenizer.decode_batch([])) == (["", "", "Un chien"], [])
 
 
 def test_batches_encode_as_single_sentences_do():

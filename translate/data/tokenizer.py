@@ -173,8 +173,13 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of target ids; padding, BOS and EOS are left out wherever they stand."""
+        return self.decode_batch([ids])[0]
+
+    def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
+        """Texts of target ids, as `decode` gives them."""
         special = (PAD_ID, BOS_ID, EOS_ID)
-        return str(self._tgt.decode([int(token) for token in ids if token not in special]))
+        texts = self._tgt.decode([[int(token) for token in ids if token not in special] for ids in batch])
+        return texts or []  # of nothing SentencePiece makes an empty string
 
     def pieces_src(self, ids: Sequence[int]) -> list[str]:
         """Source pieces as SentencePiece writes them, one for each id."""

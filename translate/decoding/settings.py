@@ -63,7 +63,7 @@ class SearchSettings:
         """The rules of each sentence's outputs.
 
         Args:
-            src_ids: [B, S].
+            src_ids: [B, S], padded at the end.
             src_mask: [B, S] bool, True = real token.
             prefixes: What the outputs of each sentence begin with; none at all = nothing.
 
@@ -72,7 +72,7 @@ class SearchSettings:
         """
         if not len(prefixes):
             prefixes = [()] * len(src_ids)
-        sources = [ids[mask].tolist() for ids, mask in zip(src_ids, src_mask, strict=True)]
+        sources = [ids[:length] for ids, length in zip(src_ids.tolist(), src_mask.sum(dim=1).tolist(), strict=True)]
         return [output_rules(source, prefix, self) for source, prefix in zip(sources, prefixes, strict=True)]
 
     def ban_(self, log_probs: Tensor, rows: Sequence[tuple[OutputRules, Sequence[int]]]) -> Tensor:

@@ -11,42 +11,74 @@
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t int_lanes __attribute__((vector_size(4 * LANES), aligned(4)));
 
+#ifdef __clang__
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (int_lanes){__VA_ARGS__})
+#endif
+
 static inline float larger(float a, float b) { return a > b ? a : b; }
 
 static inline lanes load(const float *x) { return *(const lanes *)x; }
+
+static inline void store(float *x, lanes from) { *(lanes *)x = from; }
 
 static inline lanes choose(int_lanes which, lanes yes, lanes no) {
     return (lanes)((which & (int_lanes)yes) | (~which & (int_lanes)no));
 }
 
+static inline lanes larger_lanes(lanes a, lanes b) { return choose(a > b, a, b); } /* b where a is NaN */
+
+static inline lanes sum_lanes(lanes a, lanes b) { return a + b; }
+
+/* Lane l of the result is what `join` makes of all lanes of x[l]; x is overwritten. */
+static inline __attribute__((always_inline)) lanes fold(lanes x[LANES], lanes (*join)(lanes, lanes)) {
+#pragma GCC unroll 8
+    for (long i = 0; i < 8; i++)
+        x[i] = join(PICK(x[i], x[i + 8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
+                    PICK(x[i], x[i + 8], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31));
+#pragma GCC unroll 4
+    for (long i = 0; i < 4; i++)
+        x[i] = join(PICK(x[i], x[i + 4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
+                    PICK(x[i], x[i + 4], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31));
+#pragma GCC unroll 2
+    for (long i = 0; i < 2; i++)
+        x[i] = join(PICK(x[i], x[i + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+                    PICK(x[i], x[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));
+    return join(PICK(x[0], x[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
+                PICK(x[0], x[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31));
+}
+
 static inline float sum_of(lanes x) {
     float parts[LANES];
-    memcpy(parts, &x, sizeof parts);
+    store(parts, x);
     for (long width = LANES / 2; width; width /= 2)
         for (long l = 0; l < width; l++) parts[l] += parts[l + width];
     return parts[0];
 }
 
-/* exp(x) for x <= 0, to 2e-7 of its value: 2^n * e^f with |f| <= ln(2) / 2, the second by its Taylor series. NaN stays. */
-static inline lanes exp_below(lanes x) {
-    lanes t = choose(x < -100.0f, (lanes){0} - 144.0f, x * 1.442695041f);
-    lanes n = (t + 12582912.0f) - 12582912.0f; /* the nearest whole number */
-    lanes f = (t - n) * 0.693147181f;
-    lanes p = 1.0f + f * (1.0f + f * (0.5f + f * (1.0f / 6 + f * (1.0f / 24 + f * (1.0f / 120 + f * (1.0f / 720))))));
-    int_lanes exponent = __builtin_convertvector(n, int_lanes) + 127;
-    return p * (lanes)((exponent & (exponent > 0)) << 23);
+static inline float largest_of(lanes x) {
+    float found = -INFINITY;
+    for (long l = 0; l < LANES; l++) found = larger(x[l], found);
+    return found;
 }
 
-/* The largest of n numbers; those that are not are passed over. */
-static inline float largest_of(const float *x, long n) {
-    float found = -INFINITY;
-    if (n == CHUNK) {
-        lanes most = load(x);
-        for (long j = LANES; j < CHUNK; j += LANES) most = choose(load(x + j) > most, load(x + j), most);
-        for (long l = 0; l < LANES; l++) found = larger(most[l], found);
-        return found;
-    }
-    for (long j = 0; j < n; j++) found = larger(x[j], found);
+/* exp(x) for x <= 0, to 2e-7 of its value: 2^n * 2^f with |f| <= 1 / 2, the second by its Taylor series. Below -87 it
+   stays at 2^-126, NaN stays NaN. */
+static inline lanes exp_below(lanes x) {
+    lanes t = choose(x < -87.3365f, (lanes){0} - 126.0f, x * 1.442695041f);
+    lanes near = t + 12582912.0f; /* the nearest whole number, in its last bits */
+    lanes f = t - (near - 12582912.0f);
+    lanes p = 1.33335581e-3f + f * 1.54035304e-4f;
+    p = 1.0f + f * (0.693147181f + f * (0.240226507f + f * (5.55041087e-2f + f * (9.61812911e-3f + f * p))));
+    return (lanes)((int_lanes)p + ((int_lanes)near << 23));
+}
+
+/* Of n numbers, lane by lane; those that are none are passed over. */
+static inline lanes largest_by_lane(const float *x, long n) {
+    lanes found = (lanes){0} - INFINITY;
+    for (; n >= LANES; n -= LANES, x += LANES) found = larger_lanes(load(x), found);
+    for (long l = 0; l < n; l++) found[l] = larger(x[l], found[l]);
     return found;
 }
 
@@ -96,7 +128,8 @@ static inline long insert(float x, int64_t column, long found, long k, float *va
 }
 
 /* The k largest log-probabilities of a row of logits but for the banned columns, descending, and their columns; -inf
-   and column 0 where there are fewer. `tops` and `kept` are space for a number per chunk and per banned column. */
+   and column 0 where there are fewer. `tops` and `kept` are space for a number per chunk, in whole vectors, and per
+   banned column. */
 static void best_of_row(float *logits, long cols, const int64_t *banned, long num_banned, long k, float *tops,
                         float *kept, float *log_probs, int64_t *columns) {
     long chunks = (cols + CHUNK - 1) / CHUNK;
@@ -106,9 +139,15 @@ static void best_of_row(float *logits, long cols, const int64_t *banned, long nu
         best = larger(kept[b], best);
         logits[banned[b]] = -INFINITY;
     }
-    for (long c = 0; c < chunks; c++) {
-        tops[c] = largest_of(logits + c * CHUNK, c + 1 < chunks ? CHUNK : cols - c * CHUNK);
-        best = larger(tops[c], best);
+    for (long c = 0; c < chunks; c += LANES) {
+        lanes own[LANES];
+        for (long l = 0; l < LANES; l++) {
+            long start = (c + l) * CHUNK, left = cols - start;
+            own[l] = left >= CHUNK ? largest_by_lane(logits + start, CHUNK) : largest_by_lane(logits + start, left);
+        }
+        lanes found = fold(own, larger_lanes);
+        store(tops + c, found);
+        best = larger(largest_of(found), best);
     }
     lanes totals = {0};
     for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
@@ -141,7 +180,7 @@ static void best_of_row(float *logits, long cols, const int64_t *banned, long nu
    Returns 0, or 1 without memory. */
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns) {
-    long chunks = (cols + CHUNK - 1) / CHUNK;
+    long chunks = (cols + CHUNK * LANES - 1) / (CHUNK * LANES) * LANES; /* whole vectors of them */
     char *space = malloc((chunks + num_banned + count) * sizeof(float) + 2 * count * sizeof(int64_t));
     if (!space) return 1;
     int64_t *own_columns = (int64_t *)space, *places = own_columns + count;
@@ -163,31 +202,35 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
     return 0;
 }
 
-/* softmax(q k * scale) v of one query over the `count` keys in `seen`; both widths are multiples of LANES. */
+/* softmax(q k * scale) v of one query over the `count` keys in `seen`, which names keys up to the next whole vector;
+   both widths are multiples of LANES. */
 static inline void attend_one(const float *q, const float *k, long k_stride, const float *v, long v_stride,
                               const long *seen, long count, long dim, long value_dim, float scale, float *weights,
                               float *out) {
-    float best = -INFINITY;
-    for (long i = 0; i < count; i++) {
-        const float *key = k + seen[i] * k_stride;
-        lanes dot = {0};
-        for (long d = 0; d < dim; d += LANES) dot += load(q + d) * load(key + d);
-        weights[i] = sum_of(dot) * scale;
-        best = larger(best, weights[i]);
+    const lanes number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    lanes best = (lanes){0} - INFINITY, totals = {0};
+    for (long i = 0; i < count; i += LANES) {
+        lanes dots[LANES];
+        for (long l = 0; l < LANES; l++) {
+            const float *key = k + seen[i + l] * k_stride;
+            dots[l] = load(q) * load(key);
+            for (long d = LANES; d < dim; d += LANES) dots[l] += load(q + d) * load(key + d);
+        }
+        lanes scores = choose(number < (float)(count - i), fold(dots, sum_lanes) * scale, (lanes){0} - INFINITY);
+        store(weights + i, scores);
+        best = larger_lanes(scores, best);
     }
-    for (long i = count; i % LANES; i++) weights[i] = -INFINITY; /* whole vectors are fast */
-    lanes totals = {0};
+    best = (lanes){0} + largest_of(best);
     for (long i = 0; i < count; i += LANES) {
         lanes powers = exp_below(load(weights + i) - best);
-        memcpy(weights + i, &powers, sizeof powers);
+        store(weights + i, powers);
         totals += powers;
     }
     float share = count ? 1 / sum_of(totals) : 0;
     for (long d = 0; d < value_dim; d += LANES) {
         lanes sum = {0};
         for (long i = 0; i < count; i++) sum += weights[i] * load(v + seen[i] * v_stride + d);
-        sum *= share;
-        memcpy(out + d, &sum, sizeof sum);
+        store(out + d, sum * share);
     }
 }
 
@@ -199,7 +242,7 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out) {
     float *weights = malloc((keys + LANES) * sizeof(float));
-    long *seen = malloc(keys * sizeof(long));
+    long *seen = malloc((keys + LANES) * sizeof(long));
     int failed = !weights || !seen;
     for (long b = 0; b < batch && !failed; b++)
         for (long n = 0; n < queries; n++) {
@@ -207,6 +250,7 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
             long count = 0;
             for (long e = 0; e < keys; e++)
                 if (!allowed || allowed[e * mask_strides[2]]) seen[count++] = e;
+            for (long fill = count; fill % LANES; fill++) seen[fill] = seen[0];
             for (long h = 0; h < heads; h++, out += value_dim) {
                 long group = h / (heads / groups);
                 const float *one = q + b * q_strides[0] + h * q_strides[1] + n * q_strides[2];

@@ -190,19 +190,21 @@ static void linear(const Linear *map, const float *x, long rows, Scratch *scratc
 
 static void norm(const Norm *with, const float *x, long rows, long width, float *out) {
     for (long r = 0; r < rows; r++, x += width, out += width) {
-        float sum = 0, squares = 0, mean = 0;
+        __m512 sum = _mm512_setzero_ps(), squares = _mm512_setzero_ps(), mean = _mm512_setzero_ps();
         if (with->bias) {
-#pragma omp simd reduction(+ : sum)
-            for (long j = 0; j < width; j++) sum += x[j];
-            mean = sum / width;
+            for (long j = 0; j < width; j += 16) sum = _mm512_add_ps(sum, _mm512_loadu_ps(x + j));
+            mean = _mm512_set1_ps(_mm512_reduce_add_ps(sum) / width);
         }
-#pragma omp simd reduction(+ : squares)
-        for (long j = 0; j < width; j++) squares += (x[j] - mean) * (x[j] - mean);
-        float factor = 1 / sqrtf(squares / width + with->epsilon);
-        if (with->bias)
-            for (long j = 0; j < width; j++) out[j] = (x[j] - mean) * factor * with->weight[j] + with->bias[j];
-        else
-            for (long j = 0; j < width; j++) out[j] = x[j] * factor * with->weight[j];
+        for (long j = 0; j < width; j += 16) {
+            __m512 moved = _mm512_sub_ps(_mm512_loadu_ps(x + j), mean);
+            squares = _mm512_fmadd_ps(moved, moved, squares);
+        }
+        __m512 factor = _mm512_set1_ps(1 / sqrtf(_mm512_reduce_add_ps(squares) / width + with->epsilon));
+        for (long j = 0; j < width; j += 16) {
+            __m512 scaled = _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(x + j), mean), factor);
+            __m512 bias = with->bias ? _mm512_loadu_ps(with->bias + j) : _mm512_setzero_ps();
+            _mm512_storeu_ps(out + j, _mm512_fmadd_ps(scaled, _mm512_loadu_ps(with->weight + j), bias));
+        }
     }
 }
 
