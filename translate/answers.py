@@ -58,6 +58,8 @@ def pair_lines(
     first: int,
     *,
     prefixes: Callable[[int], list[str]] | None = None,
+    references: Callable[[int], list[str]] | None = None,
+    metric: str = "bleu",
 ) -> Iterator[str]:
     """Training pairs, source, tab, translation, that `translate.data.readers.read_table` reads as they are.
 
@@ -71,13 +73,22 @@ def pair_lines(
         texts: Sources.
         first: Number of the first one, which no line tells.
         prefixes: Gives what the next so many translations begin with.
+        references: Gives good translations of the next so many sources: each has one line then, the hypothesis that is
+            most like its own (`closest`).
+        metric: Of likeness.
     """
     from translate.data.cleaning import clean_text
+    from translate.decoding.mbr import closest
 
     wanted = lines_per_source(settings)
     translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
-    for src, translation in zip(texts, translations, strict=True):
-        found = [one.text for one in translation.hypotheses[:wanted]]
+    targets = [[one.text for one in translation.hypotheses[:wanted]] or [""] for translation in translations]
+    if references is not None:
+        wanted = 1
+        targets = [
+            [found[closest(found, like, metric)]] for found, like in zip(targets, references(len(texts)), strict=True)
+        ]
+    for src, found in zip(texts, targets, strict=True):
         for tgt in [*found, *[""] * (wanted - len(found))]:
             yield f"{clean_text(src)}\t{clean_text(tgt)}"
 

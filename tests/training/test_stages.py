@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from safetensors.torch import load_file
 
 from translate import Translator
 from translate.config import BenchmarkTrainConfig, ModelConfig, TrainConfig, load_config, save_config
+from translate.data.corpus import open_corpus
 from translate.data.readers import read_table
+from translate.decoding.mbr import closest
 from translate.resources import conf_dir
 from translate.train import train
 from translate.training.module import TranslationModule
 from translate.training.stages import Stage, plan_stages
 
 BACK = {"data.src_lang": "fr", "seed": 2}
+FOUR = {"beam_size": 4, "num_hypotheses": 4, "max_output_len": 12}
 
 
 def plan(stages: dict[str, Any], **changes: Any) -> list[Stage]:
@@ -137,6 +141,12 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
         ({"one": {}, "two": {"seed": 2}}, r"stages\.two: the seed of the last stage is that of the run"),
         ({"one": {}, "two": {"into": "en"}}, r"stages\.two: unknown setting into"),
         ({"one": {}, "two": {"translate": ["one"], "decode.mbr": "chrf"}}, r"stages\.two: mbr \(chrf\) chooses among"),
+        ({"one": {}, "two": {"translate": ["one"], "closest": "ter"}}, r"stages\.two: closest \(ter\) must be one of"),
+        (
+            {"one": {}, "two": {"translate": ["one"], "closest": "bleu"}},
+            r"stages\.two: closest \(bleu\) takes one of several",
+        ),
+        ({"one": {}, "two": {"closest": "bleu"}}, r"stages\.two: unknown setting closest"),
     ],
 )
 def test_a_stage_that_cannot_work_is_refused_before_the_first(stages: dict[str, Any], message: str) -> None:
@@ -237,7 +247,7 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
         "one": {"model": asdict(config.model)},
         "two": {"init_from": "{one}", "seed": 2},
         "mean": {"average": ["one", "two"]},
-        "pairs": {"translate": ["mean"], "data.max_pairs": 5},
+        "pairs": {"translate": ["mean"], "closest": "chrf", "data.max_pairs": 5, "decode": FOUR},
         "last": {"average": ["two", "mean"]},
     }
     config = replace(config, model=ModelConfig(), stages=stages, evaluate=True)
@@ -254,4 +264,12 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
     assert saved.stages == {"last": {"average": ["two", "mean"]}}
     assert saved.model.d_model == 16  # of the network that stage two took from one, not of the run's settings
     assert (run_dir / "report.html").is_file()
+
+    own = list(islice(open_corpus(config.data).train(), 5))
+    found = Translator.load(run_dir / "mean").translate([pair.src for pair in own], **FOUR)
+    chosen = list(read_table(str(run_dir / "pairs/pairs.tsv"), "en", "fr", True))
+    for pair, translation, row in zip(own, found, chosen, strict=True):
+        texts = [one.text for one in translation.hypotheses]
+        assert row == {"src": pair.src, "tgt": texts[closest(texts, pair.tgt, "chrf")]}
+    assert any(row["tgt"] != translation.text for row, translation in zip(chosen, found, strict=True))
     assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # which has nothing left to do

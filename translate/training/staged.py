@@ -2,9 +2,10 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
 from translate.data.sources import write_atomically
+from translate.data.token_cache import Rows
 from translate.lines import LINES, read_chunks
 from translate.resume import Record, open_output
 from translate.training import LAST_CHECKPOINT
@@ -109,11 +111,12 @@ def _translate(stage: Stage) -> None:
     config, translator = stage.config, _load(stage)
     settings: dict[str, Any] = asdict(config.decode)
     source = stage.directory / f"source.{translator.config.src_lang}"
-    total, several = _write_source(config, stage.side, source), lines_per_source(settings)
+    total, several = _write_source(config, stage.side, source), 1 if stage.closest else lines_per_source(settings)
     about: dict[str, object] = {
         "models": [member.name for member in stage.members],
         "languages": [translator.config.src_lang, translator.config.tgt_lang],
         "decode": asdict(config.decode),
+        "closest": stage.closest,
     }
     with source.open("rb") as file:
         record = Record(stage.output, about, file)
@@ -125,7 +128,10 @@ def _translate(stage: Stage) -> None:
         ):
             if not size:
                 output.write(pairs_header(translator))
-            write_answers(partial(pair_lines, translator, {**settings, "progress": bar.update}), chunks, output, done)
+            answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
+            if stage.closest:
+                answer = partial(answer, references=_other_side(stage, done), metric=stage.closest)
+            write_answers(answer, chunks, output, done)
     about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
     write_atomically(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
     source.unlink()
@@ -144,11 +150,21 @@ def _load(stage: Stage) -> Translator:
 
 def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     """One side of the cleaned training pairs, a line each; returns how many."""
-    text = cached_text(open_corpus(config.data.own), CleaningRules.of(config.data), Path(config.data.cache_dir))
-    rows = text.rows[f"train.{side}"]
+    rows = _rows(config, side)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{clean_text(line)}\n" for line in rows.texts())
     return len(rows)
+
+
+def _other_side(stage: Stage, done: int) -> Callable[[int], list[str]]:
+    """The side of the training pairs that is not translated, from behind line `done` on: gives the next so many."""
+    lines = islice(_rows(stage.config, "tgt" if stage.side == "src" else "src").texts(), done, None)
+    return lambda number: list(islice(lines, number))
+
+
+def _rows(config: TrainConfig, side: str) -> Rows:
+    text = cached_text(open_corpus(config.data.own), CleaningRules.of(config.data), Path(config.data.cache_dir))
+    return text.rows[f"train.{side}"]
 
 
 def _take_over(stage_dir: Path, run_dir: Path) -> None:

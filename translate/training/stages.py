@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from translate.config import TrainConfig, unknown_setting
+from translate.decoding.mbr import METRICS
 
 PLAN = Path("stages.yaml")  # within a run directory: the settings of a run with stages, which resume= goes on with
 PAIRS = Path("pairs.tsv")  # within the directory of a translation
 _OF_THE_RUN = ("name", "resume", "run_dir", "runs_dir", "evaluate", "stages")  # settings that no stage has of its own
-_OWN = {"translate": ("translate", "into"), "average": ("average",)}  # keys of a stage that are no settings
+_OWN = {"translate": ("translate", "into", "closest"), "average": ("average",)}  # keys of a stage that are no settings
 _OF_TRANSLATIONS = ("data.", "decode.")  # the settings that a translation takes
 _TAKEN = ("model", "checkpoints", "tensorboard", "evaluation")  # names in a run directory
 
@@ -33,6 +34,8 @@ class Stage:
         work: "train", "translate" or "average".
         members: The stages whose models translate together, or are averaged; a training has none.
         into: The language that they are asked for; None = that of their settings.
+        closest: The measure by which one of their hypotheses is taken, the one most like the other side of the training
+            pair; None = all are.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Stage:
     work: str = "train"
     members: tuple[Stage, ...] = ()
     into: str | None = None
+    closest: str | None = None
 
     @property
     def output(self) -> Path:
@@ -112,7 +116,8 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
         _check_average(members)
         config = replace(members[0].config, seed=base.seed, stages={name: entry})
         return Stage(name, run_dir / name, config, members[0].origin, work, members)
-    stage = Stage(name, run_dir / name, config, name, work, members, str(entry["into"]) if "into" in entry else None)
+    into, closest = (None if entry.get(key) is None else str(entry[key]) for key in ("into", "closest"))
+    stage = Stage(name, run_dir / name, config, name, work, members, into, closest)
     _check_translation(stage)
     return stage
 
@@ -233,4 +238,11 @@ def _check_translation(stage: Stage) -> None:
             f"translate: {first.name} translates {' to '.join(first.languages)}, and the training pairs are "
             f"{' and '.join(stage.languages)}; set data.src_lang and data.tgt_lang"
         )
-    stage.config.decode.changed(asdict(stage.config.decode))
+    decode = stage.config.decode.changed(asdict(stage.config.decode))
+    if stage.closest not in (None, *METRICS):
+        raise ValueError(f"closest ({stage.closest}) must be one of {', '.join(METRICS)}")
+    if stage.closest and (decode.num_hypotheses < 2 or decode.mbr != "none"):
+        raise ValueError(
+            f"closest ({stage.closest}) takes one of several hypotheses: set decode.num_hypotheses to 2 or more "
+            "and leave decode.mbr out"
+        )
