@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __AVX512F__
 #define LANES 16 /* floats in a vector */
+#else
+#define LANES 8
+#endif
 #define CHUNK 64 /* columns with a maximum of their own */
 
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
@@ -33,6 +37,7 @@ static inline lanes sum_lanes(lanes a, lanes b) { return a + b; }
 
 /* Lane l of the result is what `join` makes of all lanes of x[l]; x is overwritten. */
 static inline __attribute__((always_inline)) lanes fold(lanes x[LANES], lanes (*join)(lanes, lanes)) {
+#if LANES == 16
 #pragma GCC unroll 8
     for (long i = 0; i < 8; i++)
         x[i] = join(PICK(x[i], x[i + 8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
@@ -47,6 +52,15 @@ static inline __attribute__((always_inline)) lanes fold(lanes x[LANES], lanes (*
                     PICK(x[i], x[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));
     return join(PICK(x[0], x[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
                 PICK(x[0], x[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31));
+#else
+#pragma GCC unroll 4
+    for (long i = 0; i < 4; i++)
+        x[i] = join(PICK(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11), PICK(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
+#pragma GCC unroll 2
+    for (long i = 0; i < 2; i++)
+        x[i] = join(PICK(x[i], x[i + 2], 0, 1, 8, 9, 4, 5, 12, 13), PICK(x[i], x[i + 2], 2, 3, 10, 11, 6, 7, 14, 15));
+    return join(PICK(x[0], x[1], 0, 8, 2, 10, 4, 12, 6, 14), PICK(x[0], x[1], 1, 9, 3, 11, 5, 13, 7, 15));
+#endif
 }
 
 static inline float sum_of(lanes x) {
@@ -207,8 +221,8 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
 static inline void attend_one(const float *q, const float *k, long k_stride, const float *v, long v_stride,
                               const long *seen, long count, long dim, long value_dim, float scale, float *weights,
                               float *out) {
-    const lanes number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    lanes best = (lanes){0} - INFINITY, totals = {0};
+    lanes number, best = (lanes){0} - INFINITY, totals = {0};
+    for (long l = 0; l < LANES; l++) number[l] = l;
     for (long i = 0; i < count; i += LANES) {
         lanes dots[LANES];
         for (long l = 0; l < LANES; l++) {
