@@ -1,5 +1,7 @@
 """The kernels in C against torch, and what happens without a compiler."""
 
+import ctypes
+import platform
 import subprocess
 
 import pytest
@@ -17,7 +19,27 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "library", lambda: None)
 
 
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The kernels as for a processor with narrower vectors."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("only x86 has vectors of two widths")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(native, "_FLAGS", (*native._FLAGS, "-mno-avx512f"))
+        return native._declared(ctypes.CDLL(str(native._compiled(["cc"]))))
+
+
+@pytest.fixture(params=["widest", "narrow"])
+def vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "narrow":
+        found = request.getfixturevalue("older")
+        assert not found.has_byte_products()
+        monkeypatch.setattr(native, "library", lambda: found)
+
+
 @needs_compiler
+@pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize(("heads", "groups", "keys"), [(4, 4, 1), (4, 2, 13), (3, 1, 40)])
 @pytest.mark.parametrize("masked", ["no", "by sentence", "by query"])
 def test_attend_equals_torch(heads: int, groups: int, keys: int, masked: str) -> None:
@@ -43,9 +65,11 @@ def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
 
 
 @needs_compiler
-def test_best_continuations_are_the_largest_sums_without_banned_tokens() -> None:
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("cols", [203, 2003])
+def test_best_continuations_are_the_largest_sums_without_banned_tokens(cols: int) -> None:
     torch.manual_seed(2)
-    logits = 4 * torch.randn(6, 203)
+    logits = 4 * torch.randn(6, cols)
     logits[1] -= 60
     logits[2, 5] = logits[2, 9] = 30.0  # equals keep their order
     logits[3, 7] = -torch.inf
@@ -56,7 +80,7 @@ def test_best_continuations_are_the_largest_sums_without_banned_tokens() -> None
     expected = logits.log_softmax(dim=1) + sums.view(-1, 1)
     expected[:, list(banned)] = -torch.inf
     torch.testing.assert_close(log_probs, expected.view(3, -1).topk(14).values)
-    torch.testing.assert_close(expected.view(3, -1).gather(1, beams * 203 + token_ids), log_probs)
+    torch.testing.assert_close(expected.view(3, -1).gather(1, beams * cols + token_ids), log_probs)
     assert token_ids[1][beams[1] == 0][0] == 9  # its equal is banned
 
 
@@ -68,6 +92,7 @@ def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
 
 
 @needs_compiler
+@pytest.mark.usefixtures("vectors")
 def test_logits_that_are_not_numbers_are_not_hidden() -> None:
     logits = torch.randn(2, 100)
     logits[0, 50] = torch.nan
