@@ -51,7 +51,7 @@ def test_several_values_without_a_sweep_are_explained() -> None:
 
 
 def test_an_empty_mapping_which_hydra_would_merge_is_refused() -> None:
-    done = python("-m", "translate.train", "experiment=multi30k_best", "data.root=x", "stages={}")
+    done = python("-m", "translate.train", "experiment=multi30k_student", "data.root=x", "stages={}")
     assert done.returncode == 2
     assert done.stderr == "error: stages={} changes nothing, since mappings are merged; ~stages leaves them out\n"
 

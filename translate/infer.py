@@ -50,7 +50,7 @@ examples:
   python -m translate.infer < text.en > text.fr
   python -m translate.infer --input text.en --output text.fr --greedy
   python -m translate.infer --input text.en --output text.fr --greedy --resume
-  python -m translate.infer --model runs/multi30k/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "Hello."
+  python -m translate.infer --model runs/my/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "Hello."
   python -m translate.infer --json "Hello." | jq .score
   python -m translate.infer --prefix "Une femme" "A woman is reading."
   python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "Hello."

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -571,8 +572,8 @@ def _join(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: 
     joined = []
     for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
         texts = [text for _, text in chosen]
-        token_ids = sum((one.token_ids for one, _ in chosen), ())
-        token_log_probs = sum((one.token_log_probs or () for one, _ in chosen), ())
+        token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
+        token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
         log_prob = sum(one.log_prob for one, _ in chosen)
         score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
         whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))

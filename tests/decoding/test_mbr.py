@@ -1,4 +1,4 @@
-"""Minimum-Bayes-risk choice, by hand and against sacreBLEU's own sentence scores."""
+"""Choices by a measure of translations, by hand and against sacreBLEU's own sentence scores."""
 
 import math
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 import sacrebleu
 
 from translate.config import DecodeConfig
-from translate.decoding.mbr import mbr_order, posterior
+from translate.decoding.mbr import closest, mbr_order, posterior
 from translate.infer import main
 from translate.translator import Translator
 
@@ -48,10 +48,21 @@ def test_the_posterior_survives_tiny_probabilities() -> None:
 
 
 def test_an_unknown_metric_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"mbr \(ter\) must be one of chrf, bleu"):
+    with pytest.raises(ValueError, match=r"the metric \(ter\) must be one of chrf, bleu"):
         mbr_order(["a"], [0.0], [1.0], "ter")
+    with pytest.raises(ValueError, match=r"the metric \(ter\) must be one of chrf, bleu"):
+        closest(["a"], "a", "ter")
     with pytest.raises(ValueError, match=r"decode\.mbr \(ter\) must be one of none, chrf, bleu"):
         DecodeConfig(mbr="ter")
+
+
+def test_the_closest_is_what_sacrebleu_scores_highest() -> None:
+    reference = "a cat sat on the mat"
+    scores = [sacrebleu.sentence_bleu(text, [reference], use_effective_order=True).score for text in TEXTS]
+    assert closest(TEXTS, reference, "bleu") == scores.index(max(scores))
+    assert closest([*TEXTS, reference, reference], reference, "bleu") == len(TEXTS)
+    with pytest.raises(ValueError, match="no candidate"):
+        closest([], reference, "bleu")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,9 @@
 """The kernels in C against torch, and what happens without a compiler."""
 
 import ctypes
+import os
 import platform
+import shlex
 import subprocess
 
 import pytest
@@ -27,7 +29,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(native, "_FLAGS", (*native._FLAGS, "-mno-avx512f"))
-        return native._declared(ctypes.CDLL(str(native._compiled(["cc"]))))
+        return native._declared(ctypes.CDLL(str(native._compiled(shlex.split(os.environ.get("CC") or "cc")))))
 
 
 @pytest.fixture(params=["widest", "narrow"])
@@ -41,17 +43,30 @@ def vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @needs_compiler
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize(("heads", "groups", "keys"), [(4, 4, 1), (4, 2, 13), (3, 1, 40)])
+@pytest.mark.parametrize(("dim", "value_dim"), [(16, 16), (32, 32), (64, 64), (48, 32)])
 @pytest.mark.parametrize("masked", ["no", "by sentence", "by query"])
-def test_attend_equals_torch(heads: int, groups: int, keys: int, masked: str) -> None:
+def test_attend_equals_torch(heads: int, groups: int, keys: int, dim: int, value_dim: int, masked: str) -> None:
     torch.manual_seed(1)
-    q = torch.randn(2, 5, heads, 32).transpose(1, 2)
-    k, v = torch.randn(2, 2, groups, 50, 32)[..., :keys, :].unbind(1)  # as they lie in a cache
+    q = torch.randn(2, 5, heads, dim).transpose(1, 2)
+    k, v = torch.randn(2, groups, 50, dim + value_dim)[..., :keys, :].split((dim, value_dim), dim=-1)  # as in a cache
     mask = None if masked == "no" else torch.rand(2, 1, 5 if masked == "by query" else 1, keys) < 0.6
     with torch.inference_mode():
         assert attends(q, v, mask)
         found = attend(q, k, v, mask, 0.2)
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.2, enable_gqa=True)
     torch.testing.assert_close(found, expected)  # a query that sees nothing gets zeros from both
+
+
+@needs_compiler
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, -1])
+def test_attention_to_what_is_no_number_is_none(bits: int) -> None:
+    q, k, v = torch.randn(3, 2, 1, 20, 32).unbind()
+    k[1, 0, 17, 3] = torch.tensor([bits], dtype=torch.int32).view(torch.float32)
+    with torch.inference_mode():
+        found = attend(q[:, :, :1], k, v, None, 0.2)
+    assert found[0].isfinite().all()
+    assert found[1].isnan().all()
 
 
 def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
@@ -93,9 +108,10 @@ def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
 
 @needs_compiler
 @pytest.mark.usefixtures("vectors")
-def test_logits_that_are_not_numbers_are_not_hidden() -> None:
-    logits = torch.randn(2, 100)
-    logits[0, 50] = torch.nan
+@pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, -1])
+def test_logits_that_are_not_numbers_are_not_hidden(bits: int) -> None:
+    logits = torch.randn(2, 640)
+    logits[0, 50] = torch.tensor([bits], dtype=torch.int32).view(torch.float32)
     log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 3) or ()
     assert log_probs[0].isnan().all()
     assert log_probs[1].isfinite().all()

@@ -145,7 +145,7 @@ class HuggingFaceEngine:
             found = generate(self.model, [sources[place] for place in batch], self.decode, beam_size)
             for place, token_ids in zip(batch, found, strict=True):
                 outputs[place] = token_ids
-        return [self.tokenizer.decode(token_ids) for token_ids in outputs], sum(map(len, outputs))
+        return self.tokenizer.decode_batch(outputs), sum(map(len, outputs))
 
 
 def import_framework(kind: str) -> None:

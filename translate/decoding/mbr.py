@@ -58,12 +58,17 @@ def closest(texts: Sequence[str], reference: str, metric: str) -> int:
         reference: What they should be like.
         metric: "chrf" or "bleu", as in `mbr_order`.
 
+    Raises:
+        ValueError: If there is no such metric, or no candidate.
+
     Source: sequence-level interpolation, Kim and Rush 2016 (arXiv:1606.07947), section 3.3.
 
     >>> closest(["a dog", "a cat sat", "a cat sat"], "the cat sat", "chrf")
     1
     """
     measure = _measure(metric)
+    if not texts:
+        raise ValueError("there is no candidate to choose")
     return max(range(len(texts)), key=lambda place: measure.sentence_score(texts[place], [reference]).score)
 
 
@@ -71,7 +76,7 @@ def closest(texts: Sequence[str], reference: str, metric: str) -> int:
 def _measure(metric: str) -> Any:
     """The metric of sacreBLEU, for single sentences."""
     if metric not in METRICS:
-        raise ValueError(f"mbr ({metric}) must be one of {', '.join(METRICS)}")
+        raise ValueError(f"the metric ({metric}) must be one of {', '.join(METRICS)}")
     from sacrebleu.metrics import BLEU, CHRF
 
     return CHRF() if metric == "chrf" else BLEU(effective_order=True, force=True)

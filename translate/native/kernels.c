@@ -77,18 +77,18 @@ static inline float largest_of(lanes x) {
     return found;
 }
 
-/* exp(x) for x <= 0, to 2e-7 of its value: 2^n * 2^f with |f| <= 1 / 2, the second by its Taylor series. Below -87 it
-   stays at 2^-126, NaN stays NaN. */
+/* exp(x) for x <= 0, to 4e-6 of its value, near 0 to 3e-7: 2^n * 2^f with |f| <= 1 / 2, the second by its Taylor series.
+   Below -87 it stays at 2^-126, NaN stays NaN. */
 static inline lanes exp_below(lanes x) {
     lanes t = choose(x < -87.3365f, (lanes){0} - 126.0f, x * 1.442695041f);
     lanes near = t + 12582912.0f; /* the nearest whole number, in its last bits */
     lanes f = t - (near - 12582912.0f);
     lanes p = 1.33335581e-3f + f * 1.54035304e-4f;
     p = 1.0f + f * (0.693147181f + f * (0.240226507f + f * (5.55041087e-2f + f * (9.61812911e-3f + f * p))));
-    return (lanes)((int_lanes)p + ((int_lanes)near << 23));
+    return (lanes)((int_lanes)p + (((int_lanes)near << 23) & (x == x)));
 }
 
-/* Of n numbers, lane by lane; those that are none are passed over. */
+/* The largest of n numbers, lane by lane; those that are none are passed over. */
 static inline lanes largest_by_lane(const float *x, long n) {
     lanes found = (lanes){0} - INFINITY;
     for (; n >= LANES; n -= LANES, x += LANES) found = larger_lanes(load(x), found);
@@ -157,6 +157,7 @@ static void best_of_row(float *logits, long cols, const int64_t *banned, long nu
         lanes own[LANES];
         for (long l = 0; l < LANES; l++) {
             long start = (c + l) * CHUNK, left = cols - start;
+            /* a known count makes faster code */
             own[l] = left >= CHUNK ? largest_by_lane(logits + start, CHUNK) : largest_by_lane(logits + start, left);
         }
         lanes found = fold(own, larger_lanes);

@@ -1,8 +1,9 @@
 """Does the stages of a run one after another, and goes on with the one that was stopped."""
 
+import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, islice
@@ -118,6 +119,8 @@ def _translate(stage: Stage) -> None:
         "decode": asdict(config.decode),
         "closest": stage.closest,
     }
+    if stage.closest:
+        about["references"] = _digest(_other_side(stage))
     with source.open("rb") as file:
         record = Record(stage.output, about, file)
         done, size = record.answered(total, lines_each=several, header=True)
@@ -130,7 +133,8 @@ def _translate(stage: Stage) -> None:
                 output.write(pairs_header(translator))
             answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
             if stage.closest:
-                answer = partial(answer, references=_other_side(stage, done), metric=stage.closest)
+                others = islice(_other_side(stage), done, None)
+                answer = partial(answer, references=lambda number: list(islice(others, number)), metric=stage.closest)
             write_answers(answer, chunks, output, done)
     about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
     write_atomically(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
@@ -156,10 +160,16 @@ def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     return len(rows)
 
 
-def _other_side(stage: Stage, done: int) -> Callable[[int], list[str]]:
-    """The side of the training pairs that is not translated, from behind line `done` on: gives the next so many."""
-    lines = islice(_rows(stage.config, "tgt" if stage.side == "src" else "src").texts(), done, None)
-    return lambda number: list(islice(lines, number))
+def _other_side(stage: Stage) -> Iterator[str]:
+    """The side of the cleaned training pairs that is not translated."""
+    return _rows(stage.config, "tgt" if stage.side == "src" else "src").texts()
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(f"{text}\n".encode())
+    return digest.hexdigest()
 
 
 def _rows(config: TrainConfig, side: str) -> Rows:
