@@ -44,12 +44,12 @@ def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_char
     >>> clean_text(" cafe\\u0301\\tnoir\\u200b ")
     'café noir'
     """
-    if text.isascii() and text.isprintable():
-        return text.strip()
-    text = _SURROGATES.sub("\ufffd", text.replace(_SPACE_MARK, "_"))
-    if remove_control_chars:
-        text = _LOOSE_JOINERS.sub("", _CONTROLS.sub("", _SPACES.sub(" ", text)))
-    if normalize_unicode:
+    text = text.replace(_SPACE_MARK, "_")
+    if not text.isprintable():  # as all controls, format characters, half surrogates and spaces but the usual one
+        text = _SURROGATES.sub("\ufffd", text)
+        if remove_control_chars:
+            text = _LOOSE_JOINERS.sub("", _CONTROLS.sub("", _SPACES.sub(" ", text)))
+    if normalize_unicode and not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return text.strip()
 

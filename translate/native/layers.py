@@ -229,12 +229,9 @@ class Packed:
             entries = capacity
             if going < 0:
                 raise MemoryError("no memory for greedy")
-        return [
-            (tokens[:length], values[:length])
-            for tokens, values, length in zip(
-                outputs.tolist(), output_sums.tolist(), lengths.clamp_(min=0).tolist(), strict=True
-            )
-        ]
+        longest = int(lengths.clamp_(min=0).max())
+        found = outputs[:, :longest].tolist(), output_sums[:, :longest].tolist(), lengths.tolist()
+        return [(tokens[:length], values[:length]) for tokens, values, length in zip(*found, strict=True)]
 
     def _step(self, newest: Newest, wanted: _Wanted) -> None:
         ids, position, descent, src_mask, entries, caches = newest
