@@ -58,14 +58,13 @@ def pair_lines(
     first: int,
     *,
     prefixes: Callable[[int], list[str]] | None = None,
-    references: Callable[[int], list[str]] | None = None,
-    metric: str | None = None,
+    choose: Callable[[list[list[str]]], list[str]] | None = None,
 ) -> Iterator[str]:
     """Training pairs, source, tab, translation, that `translate.data.readers.read_table` reads as they are.
 
     A TSV has no quoting, so both sides are clean (`clean_text`), without tabs and line ends. An empty source, and a
     hypothesis that a search did not find, give an empty target, which cleaning drops: every source has
-    `lines_per_source` lines, or one.
+    `lines_per_source` lines, or one with `choose`.
 
     Args:
         translator: Translates.
@@ -73,20 +72,16 @@ def pair_lines(
         texts: Sources.
         first: Number of the first one, which no line tells.
         prefixes: Gives what the next so many translations begin with.
-        references: Gives good translations of the next so many sources.
-        metric: With references each source has one line, the hypothesis that is most like its own by this measure
-            (`closest`).
+        choose: Takes one of the hypotheses of each of the next sources.
     """
     from translate.data.cleaning import clean_text
-    from translate.decoding.mbr import closest
 
     wanted = lines_per_source(settings)
     translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
     targets = [[one.text for one in translation.hypotheses[:wanted]] for translation in translations]
     targets = [[*found, *[""] * (wanted - len(found))] for found in targets]
-    if references is not None and metric is not None:
-        likes = references(len(texts))
-        targets = [[found[closest(found, like, metric)]] for found, like in zip(targets, likes, strict=True)]
+    if choose is not None:
+        targets = [[tgt] for tgt in choose(targets)]
     for src, found in zip(texts, targets, strict=True):
         for tgt in found:
             yield f"{clean_text(src)}\t{clean_text(tgt)}"

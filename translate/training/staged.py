@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, islice
@@ -22,6 +22,7 @@ from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
 from translate.data.sources import write_atomically
 from translate.data.token_cache import Rows
+from translate.decoding.mbr import closest
 from translate.lines import LINES, read_chunks
 from translate.resume import Record, open_output
 from translate.training import LAST_CHECKPOINT
@@ -132,10 +133,7 @@ def _translate(stage: Stage) -> None:
             if not size:
                 output.write(pairs_header(translator))
             answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
-            if stage.closest:
-                others = islice(_other_side(stage), done, None)
-                answer = partial(answer, references=lambda number: list(islice(others, number)), metric=stage.closest)
-            write_answers(answer, chunks, output, done)
+            write_answers(partial(answer, choose=_chooser(stage, done)), chunks, output, done)
     about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
     write_atomically(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
     source.unlink()
@@ -163,6 +161,19 @@ def _write_source(config: TrainConfig, side: str, path: Path) -> int:
 def _other_side(stage: Stage) -> Iterator[str]:
     """The side of the cleaned training pairs that is not translated."""
     return _rows(stage.config, "tgt" if stage.side == "src" else "src").texts()
+
+
+def _chooser(stage: Stage, done: int) -> Callable[[list[list[str]]], list[str]] | None:
+    """What takes the hypothesis closest to the other side of each pair, from behind pair `done` on; None = take all."""
+    if stage.closest is None:
+        return None
+    metric, others = stage.closest, islice(_other_side(stage), done, None)
+
+    def choose(targets: list[list[str]]) -> list[str]:
+        likes = islice(others, len(targets))
+        return [found[closest(found, like, metric)] for found, like in zip(targets, likes, strict=True)]
+
+    return choose
 
 
 def _digest(texts: Iterable[str]) -> str:
