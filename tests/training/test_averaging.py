@@ -47,6 +47,8 @@ def test_tied_weights_stay_tied(tmp_path: Path) -> None:
 def test_networks_are_left_as_they_are_by_their_mean() -> None:
     networks = [{"a": torch.tensor([1.0])}, {"a": torch.tensor([4.0])}]
     assert_close(mean_weights(iter(networks)), {"a": torch.tensor([2.5])})
+    with pytest.raises(ValueError, match="networks with other layers have no mean"):
+        mean_weights([{"a": torch.tensor([1.0])}, {"a": torch.tensor([1.0]), "b": torch.tensor([1.0])}])
     assert [float(one["a"]) for one in networks] == [1, 4]
 
 

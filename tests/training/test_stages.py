@@ -124,6 +124,14 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             {"one": {}, "two": {"init_from": "{one}", "data.src_lang": "fr"}, "three": {"average": ["one", "two"]}},
             r"stages\.three: average: one and two have other languages or tags",
         ),
+        (
+            {
+                "one": {"model.num_decoder_layers": 6},
+                "two": {"init_from": "{one}", "model.num_decoder_layers": 2},
+                "three": {"average": ["one", "two"]},
+            },
+            r"stages\.three: average: model\.num_decoder_layers is 6 in one and 2 in two; only networks of one shape",
+        ),
         ({"one": {}, "two": {"translate": ["one"], "seed": 2}}, r"stages\.two: seed does nothing in a translation"),
         ({"one": {}, "two": BACK, "three": {"translate": ["one", "two"]}}, r"stages\.three: .* the same languages"),
         (

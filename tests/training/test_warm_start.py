@@ -6,11 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
+from translate.bundle import BundleConfig, save_bundle
 from translate.config import DataConfig, ModelConfig, TokenizerConfig, TrainConfig, load_config
+from translate.data.tokenizer import Tokenizer
+from translate.model.transformer import build_model
 from translate.train import train
 from translate.training.checkpoint_io import SafeCheckpointIO
-from translate.training.warm_start import adopt
+from translate.training.warm_start import adopt, load_start
 from translate.translator import Translator
 
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
@@ -84,6 +88,27 @@ def test_what_fits_is_accepted_and_dropouts_are_ones_own() -> None:
     tokenizer = TokenizerConfig(path=str(TINY), sampling=0.1)
     config = adopt(TrainConfig(init_from=str(TINY), model=same, tokenizer=tokenizer))
     assert (config.model.num_heads, config.model.attention_dropout, config.tokenizer.sampling) == (2, 0.2, 0.1)
+
+
+def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
+    tokenizer = Tokenizer.load(TINY)
+    size, plain = tokenizer.tgt_vocab_size, ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=6)
+    deep = build_model(plain, size, size)
+    languages = {"src_lang": "en", "tgt_lang": "fr", "src_vocab_size": size, "tgt_vocab_size": size}
+    save_bundle(tmp_path / "deep", deep, tokenizer, BundleConfig(**languages, translate_version="1", model=plain))
+    wanted = ModelConfig(num_encoder_layers=1, num_decoder_layers=4)
+    config = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=wanted))
+    assert (config.model.num_encoder_layers, config.model.num_decoder_layers, config.model.d_model) == (1, 4, 16)
+    small = build_model(config.model, size, size)
+    load_start(small, config.init_from)
+    weights = {name: tensor for name, tensor in deep.state_dict().items() if "_layers." not in name}
+    for stack, chosen in (("encoder_layers", [0]), ("decoder_layers", [0, 2, 3, 5])):
+        for new, old in enumerate(chosen):
+            layer = getattr(deep, stack)[old].state_dict()
+            weights |= {f"{stack}.{new}.{name}": tensor for name, tensor in layer.items()}
+    torch.testing.assert_close(small.state_dict(), weights, rtol=0, atol=0)
+    with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
+        adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
 
 
 def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:

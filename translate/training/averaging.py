@@ -37,6 +37,9 @@ def mean_weights(networks: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
     Of networks that were trained on from the same weights it is often better than each of them.
 
+    Raises:
+        ValueError: If they have not the same layers.
+
     Source: Wortsman et al. 2022 (arXiv:2203.05482), "uniform soup".
     """
     total: dict[str, Tensor] = {}
@@ -44,6 +47,8 @@ def mean_weights(networks: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     count = 0
     for weights in networks:
         count += 1
+        if total and weights.keys() != total.keys():
+            raise ValueError("networks with other layers have no mean; average those of one shape")
         for name, tensor in weights.items():
             total[name] = total.get(name, 0) + tensor.float()
             dtypes[name] = tensor.dtype

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from translate.config import TrainConfig, unknown_setting
+from translate.config import ModelConfig, TrainConfig, unknown_setting
 from translate.decoding.mbr import METRICS
 
 PLAN = Path("stages.yaml")  # within a run directory: the settings of a run with stages, which resume= goes on with
@@ -208,6 +208,13 @@ def _check_average(members: tuple[Stage, ...]) -> None:
             )
         if (member.languages, member.config.data.tgt_langs) != (first.languages, first.config.data.tgt_langs):
             raise ValueError(f"average: {first.name} and {member.name} have other languages or tags")
+        for depth in ("num_encoder_layers", "num_decoder_layers"):
+            numbers = [getattr(one.config.model, depth) for one in (first, member)]
+            if len(set(numbers)) > 1 and getattr(ModelConfig, depth) not in numbers:  # which init_from may change
+                raise ValueError(
+                    f"average: model.{depth} is {numbers[0]} in {first.name} and {numbers[1]} in {member.name}; only "
+                    "networks of one shape have a mean"
+                )
 
 
 def _check_translation(stage: Stage) -> None:

@@ -1,20 +1,25 @@
 """A run that starts from another's weights: the settings it takes over, the tokenizer it keeps, the weights."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+
+from torch import Tensor
 
 from translate.bundle import BundleConfig, find_model, load_bundle
 from translate.config import ModelConfig, TokenizerConfig, TrainConfig, load_config
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer
 
+_DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run any more
 
 
 def adopt(config: TrainConfig) -> TrainConfig:
     """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
 
-    A setting of the network that is at its default here is taken from there; dropouts are those of `config`.
+    A setting of the network that is at its default here is taken from there; dropouts are those of `config`, and so are
+    numbers of layers below that model's.
 
     Raises:
         ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
@@ -51,9 +56,25 @@ def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
 
 
 def load_start(model: Transformer, path: str) -> None:
-    """Give `model` the weights of the model that `init_from=path` names."""
+    """Give `model` the weights of the model that `init_from=path` names, of some of its layers if it has more."""
     start, _, _ = load_bundle(find_model(path))
-    model.load_state_dict(start.state_dict())
+    weights = start.state_dict()
+    for stack in _DEPTHS.values():
+        weights = _some_layers(weights, stack, len(getattr(start, stack)), len(getattr(model, stack)))
+    model.load_state_dict(weights)
+
+
+def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: int) -> dict[str, Tensor]:
+    """The weights with `here` of the `there` layers of a stack, evenly spaced, the first and the last among them.
+
+    Source: Shleifer and Rush 2020 (arXiv:2010.13002), "shrink and fine-tune".
+    """
+    kept = [round(i * (there - 1) / max(1, here - 1)) for i in range(here)]
+    chosen = {name: tensor for name, tensor in weights.items() if not name.startswith(f"{stack}.")}
+    for new, old in enumerate(kept):
+        prefix = f"{stack}.{old}."
+        chosen |= {f"{stack}.{new}.{n.removeprefix(prefix)}": t for n, t in weights.items() if n.startswith(prefix)}
+    return chosen
 
 
 def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
@@ -70,11 +91,13 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
-    """The network of `start` with the dropouts of `here`, whose other settings must be defaults or the same."""
+    """The network of `start` with the dropouts and fewer layers of `here`; else that has defaults or the same."""
     own = {}
     for field in fields(ModelConfig):
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
-        if "drop" in field.name:  # regularization: no weight has its shape from it, and no translation depends on it
+        regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
+        shrinks = field.name in _DEPTHS and mine != field.default and mine < theirs
+        if regularizes or shrinks:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
             raise ValueError(
