@@ -250,6 +250,8 @@ class OptimConfig:
     min_lr_ratio: float = 0.0
     label_smoothing: float = 0.1
     r_drop: float = 0.0
+    teachers: list[str] = field(default_factory=list)
+    teacher_share: float = 0.5
     clip_norm: float = 1.0
 
     def __post_init__(self) -> None:
@@ -263,6 +265,12 @@ class OptimConfig:
         _at_least("optim.weight_decay", self.weight_decay, 0)
         _at_least("optim.warmup_steps", self.warmup_steps, 0)
         _at_least("optim.r_drop", self.r_drop, 0)
+        if not 0 < self.teacher_share < 1:
+            raise ValueError(f"optim.teacher_share ({self.teacher_share}) must be above 0 and below 1")
+        if self.teachers and self.r_drop:
+            raise ValueError(f"optim.r_drop ({self.r_drop}) and optim.teachers are two losses; choose one of them")
+        if not self.teachers and self.teacher_share != OptimConfig.teacher_share:
+            raise ValueError(f"optim.teacher_share ({self.teacher_share}) does nothing without optim.teachers")
         _at_least("optim.clip_norm", self.clip_norm, 0)
 
 
@@ -565,6 +573,8 @@ class BenchmarkTrainConfig(TrainConfig):
         for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
             if value:
                 raise ValueError(f"{name} ({value}) changes how much a step computes; a benchmark needs {name}=0")
+        if self.optim.teachers:
+            raise ValueError("optim.teachers change how much a step computes; a benchmark measures without them")
         if self.peers and self.optim.algorithm != "adamw":
             raise ValueError(f"optim.algorithm={self.optim.algorithm}: peers train with adamw; set it, or peers=false")
         if self.stages:

@@ -85,7 +85,7 @@ def _candidates(config: TrainConfig, precision: str) -> list[Layout]:
 
 def _key(config: TrainConfig, data: TranslationDataModule, candidates: list[Layout]) -> str:
     machine = platform.node(), torch.backends.cpu.get_cpu_capability(), torch.__version__, torch.get_num_threads()
-    batch = config.data.batch_tokens, config.optim.r_drop > 0
+    batch = config.data.batch_tokens, config.optim.r_drop > 0, len(config.optim.teachers)
     work = asdict(config.model), data.tokenizer.tgt_vocab_size, batch, data.num_train_tokens
     return cache_key("layout", machine, work, candidates)
 

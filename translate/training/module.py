@@ -1,6 +1,6 @@
 """The Lightning module: one step of training, one of validation, the optimizer and its schedule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
+from translate.training.distillation import Lesson, projected_distillation
 from translate.training.loss import projected_cross_entropy
 from translate.training.muon import Muon, stacked_maps
 from translate.training.r_drop import projected_r_drop, twice
@@ -36,6 +37,9 @@ class TranslationModule(L.LightningModule):
         label_smoothing: As in `smoothed_cross_entropy`; validation reports the loss without it.
         r_drop: Weight of the divergence between two passes with other dropout masks, as in `projected_r_drop`; it is
             part of the training loss, never of the validation's. 0 = one pass.
+        teachers: Networks in eval mode with the same tokens, from whose predictions this one learns too, as in
+            `projected_distillation`; never in validation.
+        teacher_share: Of the teachers in the loss, if there are any.
         clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
         batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
         fused: Whether AdamW updates all of its parameters in one kernel.
@@ -58,6 +62,8 @@ class TranslationModule(L.LightningModule):
         clip_norm: float,
         batch_tokens: int,
         r_drop: float = 0.0,
+        teachers: Sequence[Transformer] = (),
+        teacher_share: float = 0.0,
         fused: bool = True,
         workers: Workers | None = None,
     ) -> None:
@@ -71,6 +77,7 @@ class TranslationModule(L.LightningModule):
         self.has_end = schedule in ("cosine", "linear")
         self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
         self.r_drop = r_drop
+        self._teachers, self.teacher_share = (*teachers,), teacher_share  # a tuple is no part of what is trained
         self._step_tokens = 0  # target tokens of the batches since the last optimizer step
         self._valid_sums = torch.zeros(2)  # loss in nats, tokens
         self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
@@ -95,8 +102,10 @@ class TranslationModule(L.LightningModule):
     def on_train_start(self) -> None:
         """Go on with the checkpoint's generators, or give each process dropout of its own.
 
-        The first process of a fresh run keeps the generator that made the weights.
+        The first process of a fresh run keeps the generator that made the weights. Teachers come to the device.
         """
+        for teacher in self._teachers:
+            teacher.to(self.device)
         if self._rng_state is not None:
             cpu, cuda = self._rng_state
             torch.set_rng_state(cpu)
@@ -161,21 +170,28 @@ class TranslationModule(L.LightningModule):
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     def _training_loss_sum(self, batch: Batch) -> Tensor:
-        if not self.r_drop:
-            return self._loss_sum(batch, self.label_smoothing)
-        hidden, labels = self._predictors(twice(batch))
-        return projected_r_drop(hidden, self.model.output.weight, labels, self.r_drop, self.label_smoothing)
+        weight, smoothing = self.model.output.weight, self.label_smoothing
+        if self._teachers:
+            with torch.no_grad():
+                lessons = [Lesson(_predictors(model, batch)[0], model.output.weight) for model in self._teachers]
+            hidden, labels = _predictors(self.model, batch)
+            return projected_distillation(hidden, weight, labels, lessons, self.teacher_share, smoothing)
+        if self.r_drop:
+            hidden, labels = _predictors(self.model, twice(batch))
+            return projected_r_drop(hidden, weight, labels, self.r_drop, smoothing)
+        return self._loss_sum(batch, smoothing)
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
-        hidden, labels = self._predictors(batch)
+        hidden, labels = _predictors(self.model, batch)
         return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
 
-    def _predictors(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Hidden states [tokens, M] of the real target tokens, and the label [tokens] that each must predict."""
-        memory = self.model.encode(batch.src_ids, batch.src_mask)
-        hidden = self.model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
-        labels = batch.labels.flatten()[batch.tgt_positions]
-        return hidden.flatten(0, 1)[batch.tgt_positions], labels
+
+def _predictors(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Hidden states [tokens, M] of the real target tokens, and the label [tokens] that each must predict."""
+    memory = model.encode(batch.src_ids, batch.src_mask)
+    hidden = model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
+    labels = batch.labels.flatten()[batch.tgt_positions]
+    return hidden.flatten(0, 1)[batch.tgt_positions], labels
 
 
 def diverged(what: str, step: int) -> ValueError:

@@ -19,6 +19,7 @@ from translate.model.transformer import Transformer, build_model
 from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
 from translate.training.callbacks import KeptCheckpoints, Resumable, ValidationBleu
+from translate.training.distillation import check_teachers
 from translate.training.layout import with_layout
 from translate.training.progress import Progress, clock, say
 from translate.training.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
@@ -48,12 +49,15 @@ class Fitted:
 def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, TranslationDataModule]:
     """The settings with what `init_from` brings and the layout filled in, and the data, cleaned and encoded.
 
+    Whether the run's teachers fit it is found out here.
+
     `run_dir` is only read, and only by a run that is resumed.
     """
     if config.init_from:
         config = adopted_before(config, run_dir) if config.resume else adopt(config)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
+    check_teachers(config, data.tokenizer)
     return with_layout(config, data), data
 
 

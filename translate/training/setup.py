@@ -17,6 +17,7 @@ from translate.config import TrainConfig, TrainerConfig
 from translate.model.transformer import Transformer
 from translate.training.callbacks import KeptCheckpoints
 from translate.training.checkpoint_io import SafeCheckpointIO
+from translate.training.distillation import load_teachers
 from translate.training.distributed import launch_environment, make_strategy
 from translate.training.metrics_csv import MetricsCsv
 from translate.training.module import TranslationModule
@@ -71,6 +72,8 @@ def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
         min_lr_ratio=optim.min_lr_ratio,
         label_smoothing=optim.label_smoothing,
         r_drop=optim.r_drop,
+        teachers=load_teachers(optim.teachers),
+        teacher_share=optim.teacher_share,
         clip_norm=optim.clip_norm,
         batch_tokens=config.data.batch_tokens,
         fused=trainer.precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
