@@ -169,3 +169,26 @@ def test_a_folder_without_a_tokenizer_and_foreign_models_are_refused(tmp_path):
     (tmp_path / "tokenizer.model").write_bytes(b"not a model")
     with pytest.raises(ValueError, match="not a SentencePiece model"):
         Tokenizer.load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trimmed_tokenizer_spells_what_it_lacks(tmp_path, kind):
+    symbols = {"user_symbols": ["<br>"], "languages": ["fr"]}
+    tokenizer = train(kind, vocab_size=345, **symbols)
+    common = {token for text in FR[:2] for token in tokenizer.encode_tgt(text)}
+    tokenizer.trimmed(common)[0].save(tmp_path)
+    trimmed, kept = Tokenizer.load(tmp_path), tokenizer.trimmed(common)[1]
+    assert trimmed.src_vocab_size == tokenizer.src_vocab_size
+    assert trimmed.tgt_vocab_size == len(kept) < tokenizer.tgt_vocab_size
+    assert trimmed.pieces_tgt(range(len(kept))) == tokenizer.pieces_tgt(kept)
+    assert (kept[:4], trimmed.joint) == ([0, 1, 2, 3], False)
+    for text in (*FR, *EN, "a<br>b", *map(clean_text, NASTY)):
+        ids = trimmed.encode_tgt(text)
+        assert max(ids) < len(kept)
+        assert trimmed.decode(ids) == text
+        assert trimmed.encode_src(text) == tokenizer.encode_src(text)
+    for text in FR[:2]:
+        assert [kept[token] for token in trimmed.encode_tgt(text)] == tokenizer.encode_tgt(text)
+    assert "<br>" in trimmed.pieces_tgt(trimmed.encode_tgt("a<br>b"))
+    again, same = trimmed.trimmed(range(trimmed.tgt_vocab_size))
+    assert (again.tgt_vocab_size, same) == (len(kept), list(range(len(kept))))

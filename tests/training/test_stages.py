@@ -97,17 +97,39 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
         ({"one": {}, "two": {"tokenizer.path": "{two}"}}, r"stages\.two: tokenizer\.path .* called two; there are one"),
         ({"one": {}, "two": {"translate": ["three"]}}, r"stages\.two: translate \(three\): no earlier stage"),
         ({"one": {}, "two": {"translate": "one"}}, r"stages\.two: translate \(one\) must be a list .* like \[one\]"),
-        ({"one": {}, "two": {"translate": ["one"]}}, r"stages\.two: the last stage must be a training or an average"),
+        ({"one": {}, "two": {"translate": ["one"]}}, r"stages\.two: the last stage must leave a model"),
         (
             {"one": {}, "two": {"translate": ["one"]}, "three": {"translate": ["two"]}},
             r"stages\.three: translate \(two\) is a translation",
         ),
         (
             {"one": {}, "two": {"translate": ["one"]}, "three": {"average": ["one", "two"]}},
-            r"stages\.three: average \(two\) is a translation; only trainings and averages",
+            r"stages\.three: average \(two\) is a translation, which leaves no model",
+        ),
+        (
+            {"one": {}, "two": {"trim": ["one"]}},
+            r"stages\.two: trim \(\['one'\]\): no earlier stage is called",
+        ),
+        ({"one": {}, "two": {"trim": "one", "least": 0}}, r"stages\.two: least \(0\) must be a whole number from 1"),
+        ({"one": {}, "two": {"trim": "one", "seed": 2}}, r"stages\.two: seed does nothing where models are made into"),
+        ({"one": {}, "two": {"least": 2}}, r"stages\.two: unknown setting least"),
+        (
+            {"one": {"data": {"both_directions": True, "language_tags": True}}, "two": {"trim": "one"}},
+            r"stages\.two: trim: a model of both directions needs the pieces of both languages",
+        ),
+        (
+            {"one": {}, "two": {"trim": "one"}, "three": {"average": ["one", "two"]}},
+            r"stages\.three: average: the weights of one come from one and those of two from two; only networks",
+        ),
+        (
+            {"one": {}, "two": {"trim": "one"}, "three": {"translate": ["one", "two"]}, "four": {}},
+            r"stages\.three: translate: one and two have other settings of .* or trim",
         ),
         ({"one": {}, "two": {"average": []}}, r"stages\.two: average \(\[\]\) must be a list .* like \[one\]"),
-        ({"one": {}, "two": {"average": ["one"], "optim.lr": 1}}, r"stages\.two: optim\.lr does nothing in an average"),
+        (
+            {"one": {}, "two": {"average": ["one"], "optim.lr": 1}},
+            r"stages\.two: optim\.lr does nothing where models are",
+        ),
         (
             {"one": {}, "two": {"average": ["one"], "translate": ["one"]}},
             r"stages\.two: average does nothing in a trans",
@@ -287,3 +309,26 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
     assert (run_dir / "report.html").is_file()
 
     assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # which has nothing left to do
+
+
+def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., TrainConfig]) -> None:
+    config = make_config(max_epochs=1, optim={"lr": 1e-3})
+    stages = {
+        "teacher": {"model": asdict(config.model)},
+        "small": {"trim": "teacher", "least": 2},
+        "student": {"init_from": "{small}", "optim": {"teachers": ["{small}"], "teacher_share": 0.7}},
+        "last": {"trim": "student", "least": 60},
+    }
+    run_dir = train(replace(config, model=ModelConfig(), stages=stages, evaluate=True))
+    sizes = []
+    for name in ("teacher", "small", "student", "."):
+        translator = Translator.load(run_dir / name, device="cpu")
+        assert translator.config.tgt_vocab_size == len(translator.model.output.weight)
+        sizes.append((translator.config.src_vocab_size, translator.config.tgt_vocab_size))
+    assert {src for src, _ in sizes} == {sizes[0][0]}
+    assert sizes[0][1] > sizes[1][1] == sizes[2][1] > sizes[3][1]
+    assert f"{sizes[3][1]:,} of {sizes[2][1]:,} target pieces" in (run_dir / "model/README.md").read_text()
+    saved = load_config(run_dir / "config.yaml", TrainConfig)
+    assert (saved.tokenizer.joint, saved.model.share_embeddings) == (False, False)
+    again = train(replace(saved, optim=config.optim, stages={}, name="again", evaluate=False))  # with its tokenizer
+    assert Translator.load(again, device="cpu").config.tgt_vocab_size == sizes[3][1]

@@ -7,11 +7,13 @@ import hashlib
 import io
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
 import sentencepiece as spm
+
+from translate.data.piece_order import special_pieces, with_pieces_first
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
@@ -21,6 +23,10 @@ _SEPARATE_FILES = ("tokenizer.src.model", "tokenizer.tgt.model")
 
 class Tokenizer:
     """One SentencePiece model for both sides (joint) or one for each.
+
+    Attributes:
+        src_vocab_size: Number of source ids.
+        tgt_vocab_size: Number of target ids.
 
     Ids are fixed: 0 padding, 1 unknown, 2 BOS, 3 EOS. Text is segmented as it is (identity normalization), and what the
     vocabulary lacks becomes UTF-8 bytes, so `decode(encode(text)) == text` for every clean string: one that
@@ -40,6 +46,7 @@ class Tokenizer:
         self._models = tuple(models)
         self._processors = tuple(_processor(model) for model in models)
         self._src, self._tgt = self._processors[0], self._processors[-1]
+        self.src_vocab_size, self.tgt_vocab_size = map(_num_used, (self._src, self._tgt))
         self.tag_ids: tuple[int, ...] = ()  # what every source begins with
 
     @staticmethod
@@ -130,22 +137,26 @@ class Tokenizer:
         return len(self._models) == 1
 
     @property
-    def src_vocab_size(self) -> int:
-        """Number of source ids."""
-        return int(self._src.get_piece_size())
-
-    @property
-    def tgt_vocab_size(self) -> int:
-        """Number of target ids."""
-        return int(self._tgt.get_piece_size())
-
-    @property
     def fingerprint(self) -> str:
         """Hash of the models; equal fingerprints give equal ids."""
         digest = hashlib.blake2b(digest_size=16)
         for model in self._models:
             digest.update(hashlib.blake2b(model).digest())
         return digest.hexdigest()
+
+    def trimmed(self, used: Collection[int]) -> tuple[Tokenizer, list[int]]:
+        """One with fewer target pieces, and the ids that its own have here; sources are as before.
+
+        Single characters and special pieces stay; what was one piece is now spelled by others.
+
+        Args:
+            used: Target ids that stay.
+        """
+        model = self._models[-1]
+        wanted = special_pieces(model) | set(used)
+        pieces = enumerate(self.pieces_tgt(range(self.tgt_vocab_size)))
+        kept = [token for token, piece in pieces if token in wanted or len(piece) == 1]
+        return Tokenizer([self._models[0], with_pieces_first(model, kept)]), kept
 
     def encode_src(self, text: str) -> list[int]:
         """Ids of one source sentence, EOS appended, the tag of a `tagged` tokenizer before it."""
@@ -208,6 +219,14 @@ def _processor(model: bytes) -> spm.SentencePieceProcessor:
     if ids != (PAD_ID, UNK_ID, BOS_ID, EOS_ID):
         raise ValueError(f"the tokenizer's pad, unk, bos, eos ids are {ids}; they must be 0, 1, 2, 3")
     return processor
+
+
+def _num_used(processor: spm.SentencePieceProcessor) -> int:
+    """Ids of a model; pieces that are not in use have the highest and are none."""
+    size = int(processor.get_piece_size())
+    while processor.is_unused(size - 1):
+        size -= 1
+    return size
 
 
 def _encode(processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int) -> list[list[int]]:

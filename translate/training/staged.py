@@ -31,10 +31,11 @@ from translate.training.progress import say
 from translate.training.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.training.setup import training_device
 from translate.training.stages import PLAN, Stage, plan_stages
+from translate.training.trimming import trimmed, used_pieces
 from translate.translator import Translator
 
 _RECORD = "translation.json"  # in the directory of a translation, when it is complete
-_DONE = "finished"  # in that of a training or an average
+_DONE = "finished"  # in that of any other
 
 
 def train_stages(config: TrainConfig, run_dir: Path) -> None:
@@ -95,6 +96,30 @@ def _average(stage: Stage) -> None:
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
     save_bundle(stage.directory / "model", model, tokenizer, replace(bundle, card=card))
     say(f"model {stage.directory / 'model'} ({origin})")
+    _conclude_made(config, stage)
+
+
+def _trim(stage: Stage) -> None:
+    """Leave a model with fewer target pieces, and score the test sets if it is the last."""
+    (member,) = stage.members
+    model, tokenizer, bundle = load_bundle(find_model(member.directory))
+    used = used_pieces(tokenizer, _rows(stage.config, "tgt").texts(), stage.least)
+    model, smaller, network = trimmed(model, tokenizer, bundle.model, used)
+    kept = stage.directory / "tokenizer"
+    smaller.save(kept)
+    pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)
+    config = replace(stage.config, model=network, tokenizer=pieces, init_from=None)
+    save_config(config, stage.directory / "config.yaml")
+    origin = f"{member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
+    card = {**bundle.card, "weights": origin}
+    bundle = replace(bundle, model=network, tgt_vocab_size=smaller.tgt_vocab_size, card=card)
+    save_bundle(stage.directory / "model", model, smaller, bundle)
+    say(f"model {stage.directory / 'model'} ({origin})")
+    _conclude_made(config, stage)
+
+
+def _conclude_made(config: TrainConfig, stage: Stage) -> None:
+    """Score the test sets with a model that was made of others, if it is the last, and call the stage finished."""
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))
     (stage.directory / _DONE).touch()
@@ -199,4 +224,4 @@ def _take_over(stage_dir: Path, run_dir: Path) -> None:
     replace_directory(parts, run_dir / "model")
 
 
-_WORK = {"train": _train, "translate": _translate, "average": _average}
+_WORK = {"train": _train, "translate": _translate, "average": _average, "trim": _trim}

@@ -1,4 +1,4 @@
-"""The stages of a run, trainings, translations and averages: what each is to do, found out before the first.
+"""The stages of a run, trainings, translations, averages and trimmings: what each is to do, found out before the first.
 
 `stages` of the settings is explained in conf/train.yaml; translate/training/staged.py does what is planned here.
 """
@@ -17,7 +17,11 @@ from translate.decoding.mbr import METRICS
 PLAN = Path("stages.yaml")  # within a run directory: the settings of a run with stages, which resume= goes on with
 PAIRS = Path("pairs.tsv")  # within the directory of a translation
 _OF_THE_RUN = ("name", "resume", "run_dir", "runs_dir", "evaluate", "stages")  # settings that no stage has of its own
-_OWN = {"translate": ("translate", "into", "closest"), "average": ("average",)}  # keys of a stage that are no settings
+_OWN = {  # keys of a stage that are no settings, by its work
+    "translate": ("translate", "into", "closest"),
+    "average": ("average",),
+    "trim": ("trim", "least"),
+}
 _OF_TRANSLATIONS = ("data.", "decode.")  # the settings that a translation takes
 _TAKEN = ("model", "checkpoints", "tensorboard", "evaluation")  # names in a run directory
 
@@ -29,13 +33,16 @@ class Stage:
     Attributes:
         name: Its key in `stages`.
         directory: Where it works, in the run's directory.
-        config: Its settings, complete; an average has those of its first member, and itself alone in `stages`.
+        config: Its settings, complete; an average and a trimming have those of the first member, and themselves alone
+            in `stages`.
         origin: Where its weights come from: the stage, or the model of another run, at which `init_from` ends.
-        work: "train", "translate" or "average".
-        members: The stages whose models translate together, or are averaged; a training has none.
+        work: "train", "translate", "average" or "trim".
+        members: The stages whose models translate together, are averaged, or the one that is trimmed; a training has
+            none.
         into: The language that they are asked for; None = that of their settings.
         closest: The measure by which one of their hypotheses is taken, the one most like the other side of the training
             pair; None = all are.
+        least: Uses in the training text with which a target piece outlives a trimming.
     """
 
     name: str
@@ -46,6 +53,7 @@ class Stage:
     members: tuple[Stage, ...] = ()
     into: str | None = None
     closest: str | None = None
+    least: int = 1
 
     @property
     def output(self) -> Path:
@@ -85,9 +93,7 @@ def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
     if "seed" in config.stages[last.name]:
         raise ValueError(f"stages.{last.name}: the seed of the last stage is that of the run; set it outside of stages")
     if last.work == "translate":
-        raise ValueError(
-            f"stages.{last.name}: the last stage must be a training or an average, whose model becomes that of the run"
-        )
+        raise ValueError(f"stages.{last.name}: the last stage must leave a model, which becomes that of the run")
     return [*before, replace(last, config=replace(last.config, evaluate=config.evaluate))]
 
 
@@ -111,6 +117,11 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
         raise ValueError(f"stages train on one device, not {config.trainer.processes}; train such runs one by one")
     if work == "train":
         return Stage(name, run_dir / name, config, _origin(name, config, earlier))
+    if work == "trim":
+        (member,) = _members(work, [entry[work]], earlier)
+        config = replace(member.config, seed=base.seed, stages={name: entry})
+        _check_trimming(config, least := entry.get("least", 1))
+        return Stage(name, run_dir / name, config, name, work, (member,), least=least)
     members = _members(work, entry[work], earlier)
     if work == "average":
         _check_average(members)
@@ -137,7 +148,7 @@ def _members(work: str, names: object, earlier: Mapping[str, Stage]) -> tuple[St
     members = tuple(_earlier(str(name), f"{work} ({name})", earlier) for name in names)
     for member in members:
         if member.work == "translate":
-            raise ValueError(f"{work} ({member.name}) is a translation; only trainings and averages leave a model")
+            raise ValueError(f"{work} ({member.name}) is a translation, which leaves no model")
     return members
 
 
@@ -156,8 +167,8 @@ def _changes(entry: Mapping[Any, Any], work: str, earlier: Mapping[str, Stage]) 
             raise ValueError(f"{key} belongs to the whole run; set it outside of stages")
         if work == "translate" and not key.startswith(_OF_TRANSLATIONS):
             raise ValueError(f"{key} does nothing in a translation, which takes settings of data and decode")
-        if work == "average":
-            raise ValueError(f"{key} does nothing in an average, which takes no settings")
+        if work in ("average", "trim"):
+            raise ValueError(f"{key} does nothing where models are made into another; leave it out")
         if key in changes:
             raise ValueError(f"{key} is given twice")
         changes[key] = _filled(value, key, earlier)
@@ -217,18 +228,27 @@ def _check_average(members: tuple[Stage, ...]) -> None:
                 )
 
 
+def _vocabulary(stage: Stage) -> tuple[object, ...]:
+    """What the tokens of its model depend on."""
+    data, cut = stage.config.data, stage.least if stage.work == "trim" else None
+    return stage.config.tokenizer, data.extra, data.max_pairs, data.tgt_langs, cut
+
+
+def _check_trimming(config: TrainConfig, least: object) -> None:
+    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+        raise ValueError(f"least ({least}) must be a whole number from 1: how often training targets use a piece")
+    if config.data.both_directions or config.data.tgt_langs:
+        raise ValueError("trim: a model of both directions needs the pieces of both languages")
+
+
 def _check_translation(stage: Stage) -> None:
     """Whether the models can read the training pairs, and the search is one."""
     first = stage.members[0]
     for member in stage.members:
-        vocabulary, others = (
-            (one.config.tokenizer, one.config.data.extra, one.config.data.max_pairs, one.config.data.tgt_langs)
-            for one in (first, member)
-        )
-        if vocabulary != others:
+        if _vocabulary(member) != _vocabulary(first):
             raise ValueError(
                 f"translate: {first.name} and {member.name} have other settings of the tokenizer, data.extra, "
-                "data.max_pairs or tags; models that translate together need the same vocabulary"
+                "data.max_pairs, tags or trim; models that translate together need the same vocabulary"
             )
         if member.languages != first.languages:
             raise ValueError(
