@@ -33,7 +33,7 @@ Measure on this machine, in one command, what a run would get, and what the mach
 examples:
   python -m translate.benchmark train                                      the embedded corpus, a few minutes
   python -m translate.benchmark train data=multi30k data.root=DIR          another corpus
-  python -m translate.benchmark train experiment=multi30k_best             a run whose result the README quotes
+  python -m translate.benchmark train experiment=multi30k_tiny             a run whose result the README quotes
   python -m translate.benchmark train peers=true output=DIR                other implementations too; files to DIR/
   python -m translate.benchmark train profile=true trainer.threads=1       the costliest operators, on one CPU thread
   python -m translate.benchmark train steps=3 rounds=1                     a quick look
