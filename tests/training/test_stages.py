@@ -317,11 +317,12 @@ def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., Train
         "teacher": {"model": asdict(config.model)},
         "small": {"trim": "teacher", "least": 2},
         "student": {"init_from": "{small}", "optim": {"teachers": ["{small}"], "teacher_share": 0.7}},
-        "last": {"trim": "student", "least": 60},
+        "mean": {"average": ["student"]},
+        "last": {"trim": "mean", "least": 60},
     }
     run_dir = train(replace(config, model=ModelConfig(), stages=stages, evaluate=True))
     sizes = []
-    for name in ("teacher", "small", "student", "."):
+    for name in ("teacher", "small", "mean", "."):
         translator = Translator.load(run_dir / name, device="cpu")
         assert translator.config.tgt_vocab_size == len(translator.model.output.weight)
         sizes.append((translator.config.src_vocab_size, translator.config.tgt_vocab_size))
@@ -330,5 +331,6 @@ def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., Train
     assert f"{sizes[3][1]:,} of {sizes[2][1]:,} target pieces" in (run_dir / "model/README.md").read_text()
     saved = load_config(run_dir / "config.yaml", TrainConfig)
     assert (saved.tokenizer.joint, saved.model.share_embeddings) == (False, False)
+    assert not load_config(run_dir / "mean/config.yaml", TrainConfig).tokenizer.joint
     again = train(replace(saved, optim=config.optim, stages={}, name="again", evaluate=False))  # with its tokenizer
     assert Translator.load(again, device="cpu").config.tgt_vocab_size == sizes[3][1]

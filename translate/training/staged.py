@@ -90,7 +90,8 @@ def _average(stage: Stage) -> None:
     model, tokenizer, bundle = load_bundle(first)
     networks = chain([model], (load_bundle(other)[0] for other in others))
     model.load_state_dict(mean_weights(network.state_dict() for network in networks))
-    config = replace(stage.config, model=bundle.model)  # init_from may have brought another network than was planned
+    began = load_config(stage.members[0].directory / "config.yaml", TrainConfig)
+    config = replace(stage.config, model=bundle.model, tokenizer=began.tokenizer)  # init_from may have brought others
     save_config(config, stage.directory / "config.yaml")
     origin = f"mean of {', '.join(member.name for member in stage.members)}"
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
