@@ -13,8 +13,6 @@ from pathlib import Path
 
 import sentencepiece as spm
 
-from translate.data.piece_order import special_pieces, with_pieces_first
-
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
 _JOINT_FILES = ("tokenizer.model",)
@@ -147,16 +145,27 @@ class Tokenizer:
     def trimmed(self, used: Collection[int]) -> tuple[Tokenizer, list[int]]:
         """One with fewer target pieces, and the ids that its own have here; sources are as before.
 
-        Single characters and special pieces stay; what was one piece is now spelled by others.
+        Single characters and special pieces stay. The others stay in the model behind all these, as unused pieces:
+        SentencePiece still merges across them, and then spells them by what they were merged from.
 
         Args:
             used: Target ids that stay.
         """
-        model = self._models[-1]
-        wanted = special_pieces(model) | set(used)
-        pieces = enumerate(self.pieces_tgt(range(self.tgt_vocab_size)))
-        kept = [token for token, piece in pieces if token in wanted or len(piece) == 1]
-        return Tokenizer([self._models[0], with_pieces_first(model, kept)]), kept
+        from sentencepiece.sentencepiece_model_pb2 import ModelProto  # needs protobuf, which the runtime does without
+
+        model = ModelProto.FromString(self._models[-1])
+        normal, wanted = ModelProto.SentencePiece.NORMAL, set(used)
+        pieces = list(enumerate(model.pieces))[: self.tgt_vocab_size]
+        kept = [n for n, piece in pieces if n in wanted or piece.type != normal or len(piece.piece) == 1]
+        first = set(kept)
+        others = [piece for token, piece in enumerate(model.pieces) if token not in first]
+        for piece in others:
+            piece.type = ModelProto.SentencePiece.UNUSED
+        ordered = [*(model.pieces[token] for token in kept), *others]
+        smaller = ModelProto(pieces=ordered)
+        model.ClearField("pieces")
+        smaller.MergeFrom(model)
+        return Tokenizer([self._models[0], smaller.SerializeToString()]), kept
 
     def encode_src(self, text: str) -> list[int]:
         """Ids of one source sentence, EOS appended, the tag of a `tagged` tokenizer before it."""

@@ -15,15 +15,17 @@ from tqdm import tqdm
 
 from translate import __version__
 from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
-from translate.bundle import find_model, load_bundle, replace_directory, save_bundle
+from translate.bundle import BundleConfig, find_model, load_bundle, replace_directory, save_bundle
 from translate.config import TrainConfig, load_config, save_config
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
 from translate.data.sources import write_atomically
 from translate.data.token_cache import Rows
+from translate.data.tokenizer import Tokenizer
 from translate.decoding.mbr import closest
 from translate.lines import LINES, read_chunks
+from translate.model.transformer import Transformer
 from translate.resume import Record, open_output
 from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import mean_weights
@@ -92,12 +94,9 @@ def _average(stage: Stage) -> None:
     model.load_state_dict(mean_weights(network.state_dict() for network in networks))
     began = load_config(stage.members[0].directory / "config.yaml", TrainConfig)
     config = replace(stage.config, model=bundle.model, tokenizer=began.tokenizer)  # init_from may have brought others
-    save_config(config, stage.directory / "config.yaml")
     origin = f"mean of {', '.join(member.name for member in stage.members)}"
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
-    save_bundle(stage.directory / "model", model, tokenizer, replace(bundle, card=card))
-    say(f"model {stage.directory / 'model'} ({origin})")
-    _conclude_made(config, stage)
+    _leave(stage, config, model, tokenizer, replace(bundle, card=card))
 
 
 def _trim(stage: Stage) -> None:
@@ -110,17 +109,17 @@ def _trim(stage: Stage) -> None:
     smaller.save(kept)
     pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)
     config = replace(stage.config, model=network, tokenizer=pieces, init_from=None)
-    save_config(config, stage.directory / "config.yaml")
     origin = f"{member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
     card = {**bundle.card, "weights": origin}
     bundle = replace(bundle, model=network, tgt_vocab_size=smaller.tgt_vocab_size, card=card)
-    save_bundle(stage.directory / "model", model, smaller, bundle)
-    say(f"model {stage.directory / 'model'} ({origin})")
-    _conclude_made(config, stage)
+    _leave(stage, config, model, smaller, bundle)
 
 
-def _conclude_made(config: TrainConfig, stage: Stage) -> None:
-    """Score the test sets with a model that was made of others, if it is the last, and call the stage finished."""
+def _leave(stage: Stage, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig) -> None:
+    """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
+    save_config(config, stage.directory / "config.yaml")
+    save_bundle(stage.directory / "model", model, tokenizer, bundle)
+    say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))
     (stage.directory / _DONE).touch()
