@@ -97,7 +97,7 @@ def load_bundle(
     for name in (_CONFIG, _WEIGHTS):
         if not (path / name).is_file():
             raise ValueError(f"{path / name} is missing; {path} is not a complete model directory")
-    config = _load_config(path / _CONFIG)
+    config = load_bundle_config(path)
     tokenizer = Tokenizer.load(path)
     for side in ("src", "tgt"):
         pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
@@ -172,9 +172,15 @@ what its training data knew: other domains and longer sentences than it was trai
 """
 
 
-def _load_config(path: Path) -> BundleConfig:
+def load_bundle_config(directory: Path) -> BundleConfig:
+    """The settings of a model directory alone.
+
+    Raises:
+        ValueError: If they are missing or damaged, in one line that names the file.
+    """
     from yaml import YAMLError  # type: ignore[import-untyped]
 
+    path = directory / _CONFIG
     try:
         return load_config(path, BundleConfig)
     except (ValueError, OSError, YAMLError) as error:

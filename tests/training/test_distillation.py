@@ -140,6 +140,9 @@ def test_a_teacher_must_read_as_long_sentences(tmp_path) -> None:
     config = TrainConfig(optim=OptimConfig(teachers=[str(tmp_path)]), data=DataConfig(max_len=2000))
     with pytest.raises(ValueError, match=r"reads no more than \d+ tokens .* lower data\.max_len \(2000\) to that"):
         check_teachers(config, Tokenizer.load(TINY))
+    path.write_text("a: [b\n")
+    with pytest.raises(ValueError, match=r"^.*model/config\.yaml: [^\n]+$"):
+        check_teachers(config, Tokenizer.load(TINY))
 
 
 def test_settings_that_would_do_nothing_are_refused() -> None:

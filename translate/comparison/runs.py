@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from translate.bundle import BundleConfig
+from translate.bundle import load_bundle_config
 from translate.config import TrainConfig, load_config
 from translate.data.corpus import open_corpus
 from translate.data.datamodule import TranslationDataModule
@@ -171,5 +171,5 @@ def _changes_nothing(name: str) -> bool:
 
 def _steps_of_model(directory: Path) -> int | None:
     """Optimizer steps behind the weights, as the model card tells."""
-    steps = load_config(directory / "config.yaml", BundleConfig).card.get("steps")
+    steps = load_bundle_config(directory).card.get("steps")
     return steps if isinstance(steps, int) else None

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from translate.bundle import BundleConfig, find_model, load_bundle
-from translate.config import TrainConfig, load_config
+from translate.bundle import find_model, load_bundle, load_bundle_config
+from translate.config import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer
 from translate.training.loss import log_sum_exp_, projected_cross_entropy
@@ -35,7 +35,7 @@ def check_teachers(config: TrainConfig, tokenizer: Tokenizer) -> None:
     data = config.data
     for path in config.optim.teachers:
         directory = find_model(path)
-        its = load_config(directory / "config.yaml", BundleConfig)
+        its = load_bundle_config(directory)
         if Tokenizer.load(directory).fingerprint != tokenizer.fingerprint:
             raise ValueError(
                 f"optim.teachers ({path}) has another tokenizer, so that its tokens mean something else; set "
