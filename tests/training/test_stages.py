@@ -168,6 +168,10 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             {"one": {"tokenizer.vocab_size": 900}, "two": {}, "three": {"translate": ["two", "one"]}, "four": {}},
             r"stages\.three: translate: two and one have other settings of the tokenizer",
         ),
+        (
+            {"one": {}, "two": {"seed": 2}, "three": {"init_from": "{one}"}, "four": {"seed": 2}},
+            r"stages\.four: it would repeat two, with the same settings and seed \(2\); change one",
+        ),
         ({"one": {}, "two": {"seed": 2}}, r"stages\.two: the seed of the last stage is that of the run"),
         ({"one": {}, "two": {"into": "en"}}, r"stages\.two: unknown setting into"),
         ({"one": {}, "two": {"translate": ["one"], "decode.mbr": "chrf"}}, r"stages\.two: mbr \(chrf\) chooses among"),

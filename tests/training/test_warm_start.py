@@ -107,6 +107,9 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
             layer = getattr(deep, stack)[old].state_dict()
             weights |= {f"{stack}.{new}.{name}": tensor for name, tensor in layer.items()}
     torch.testing.assert_close(small.state_dict(), weights, rtol=0, atol=0)
+    for given, kept in ((ModelConfig(), (3, 6)), (ModelConfig(num_encoder_layers=2), (2, 3))):
+        network = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
+        assert (network.num_encoder_layers, network.num_decoder_layers) == kept
     with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
         adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
 

@@ -116,6 +116,7 @@ def _plan(name: str, entry: object, base: TrainConfig, run_dir: Path, earlier: M
     if config.trainer.processes > 1:
         raise ValueError(f"stages train on one device, not {config.trainer.processes}; train such runs one by one")
     if work == "train":
+        _check_repetition(config, earlier)
         return Stage(name, run_dir / name, config, _origin(name, config, earlier))
     if work == "trim":
         (member,) = _members(work, [entry[work]], earlier)
@@ -140,6 +141,14 @@ def _origin(name: str, config: TrainConfig, earlier: Mapping[str, Stage]) -> str
     start = Path(config.init_from)
     inside = (one.origin for one in earlier.values() if start in (one.directory, one.directory / "model"))
     return next(inside, str(start))
+
+
+def _check_repetition(config: TrainConfig, earlier: Mapping[str, Stage]) -> None:
+    for stage in earlier.values():
+        if stage.work == "train" and stage.config == config:
+            raise ValueError(
+                f"it would repeat {stage.name}, with the same settings and seed ({config.seed}); change one"
+            )
 
 
 def _members(work: str, names: object, earlier: Mapping[str, Stage]) -> tuple[Stage, ...]:

@@ -19,7 +19,7 @@ def adopt(config: TrainConfig) -> TrainConfig:
     """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
 
     A setting of the network that is at its default here is taken from there; dropouts are those of `config`, and so are
-    numbers of layers below that model's.
+    numbers of layers below that model's, unless both are at their default.
 
     Raises:
         ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
@@ -92,11 +92,11 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
     """The network of `start` with the dropouts and fewer layers of `here`; else that has defaults or the same."""
-    own = {}
+    own, sized = {}, any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
     for field in fields(ModelConfig):
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
-        shrinks = field.name in _DEPTHS and mine != field.default and mine < theirs
+        shrinks = field.name in _DEPTHS and sized and mine < theirs
         if regularizes or shrinks:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
