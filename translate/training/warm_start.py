@@ -92,7 +92,8 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
     """The network of `start` with the dropouts and fewer layers of `here`; else that has defaults or the same."""
-    own, sized = {}, any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
+    own = {}
+    sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
     for field in fields(ModelConfig):
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
