@@ -11,7 +11,7 @@ import torch
 from translate.bundle import BundleConfig, save_bundle
 from translate.config import DataConfig, ModelConfig, TokenizerConfig, TrainConfig, load_config
 from translate.data.tokenizer import Tokenizer
-from translate.model.transformer import build_model
+from translate.model.transformer import Transformer, build_model
 from translate.train import train
 from translate.training.checkpoint_io import SafeCheckpointIO
 from translate.training.warm_start import adopt, load_start
@@ -32,6 +32,17 @@ def validation_loss(run_dir: Path) -> float:
     with (run_dir / "metrics.csv").open(newline="") as file:
         (loss,) = [float(row["valid_loss"]) for row in csv.DictReader(file) if row["valid_loss"]]
     return loss
+
+
+def save_random(directory: Path, network: ModelConfig) -> Transformer:
+    """Write a model directory with fresh weights."""
+    tokenizer = Tokenizer.load(TINY)
+    size = tokenizer.tgt_vocab_size
+    model = build_model(network, size, size)
+    sizes = {"src_vocab_size": size, "tgt_vocab_size": size}
+    config = BundleConfig(src_lang="en", tgt_lang="fr", **sizes, translate_version="1", model=network)
+    save_bundle(directory, model, tokenizer, config)
+    return model
 
 
 def test_a_run_starts_from_another_models_weights_and_resumes_without_it(make_config, tmp_path) -> None:
@@ -91,15 +102,11 @@ def test_what_fits_is_accepted_and_dropouts_are_ones_own() -> None:
 
 
 def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
-    tokenizer = Tokenizer.load(TINY)
-    size, plain = tokenizer.tgt_vocab_size, ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=6)
-    deep = build_model(plain, size, size)
-    languages = {"src_lang": "en", "tgt_lang": "fr", "src_vocab_size": size, "tgt_vocab_size": size}
-    save_bundle(tmp_path / "deep", deep, tokenizer, BundleConfig(**languages, translate_version="1", model=plain))
+    deep = save_random(tmp_path / "deep", ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=6))
     wanted = ModelConfig(num_encoder_layers=1, num_decoder_layers=4)
     config = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=wanted))
     assert (config.model.num_encoder_layers, config.model.num_decoder_layers, config.model.d_model) == (1, 4, 16)
-    small = build_model(config.model, size, size)
+    small = build_model(config.model, deep.output.out_features, deep.output.out_features)
     load_start(small, config.init_from)
     weights = {name: tensor for name, tensor in deep.state_dict().items() if "_layers." not in name}
     for stack, chosen in (("encoder_layers", [0]), ("decoder_layers", [0, 2, 3, 5])):
@@ -112,6 +119,43 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
         assert (network.num_encoder_layers, network.num_decoder_layers) == kept
     with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
         adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "groups"),
+    [({"attention": "mqa"}, [1, 1, 1]), ({"num_kv_heads": 2}, [2, 2, 2]), ({"cross_attention": "mqa"}, [4, 4, 1])],
+    ids=str,
+)
+def test_fewer_key_and_value_heads_are_the_means_of_those_they_replace(settings, groups, tmp_path) -> None:
+    many = save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=2))
+    config = adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(**settings)))
+    few = build_model(config.model, many.output.out_features, many.output.out_features)
+    load_start(few, config.init_from)
+    places = ("encoder_layers.1.self_attention", "decoder_layers.2.self_attention", "decoder_layers.0.cross_attention")
+    for place, count in zip(places, groups, strict=True):
+        theirs, ours = (model.get_submodule(f"{place}.qkv") for model in (many, few))
+        for part in ("weight", "bias"):
+            old, new = getattr(theirs, part).split(32), getattr(ours, part).split([32, 8 * count, 8 * count])
+            torch.testing.assert_close(new[0], old[0], rtol=0, atol=0)
+            for merged, heads in zip(new[1:], old[1:], strict=True):
+                for group, members in zip(merged.split(8), heads.split(32 // count), strict=True):
+                    torch.testing.assert_close(group, torch.stack(members.split(8)).mean(dim=0))
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "message"),
+    [
+        ({}, "mla", r"^model\.attention \(mla\) is null in init_from .*leave it out$"),
+        ({"cross_attention": "mqa"}, "gqa", r"^model\.attention \(gqa\) is null in init_from"),
+        ({"attention": "mla"}, "mqa", r"^model\.attention \(mqa\) is mla in init_from"),
+        ({"attention": "talking_heads"}, "mqa", r"^model\.attention \(mqa\) is talking_heads in init_from"),
+    ],
+    ids=str,
+)
+def test_other_attention_than_of_merged_heads_is_refused(there, here, message, tmp_path) -> None:
+    save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=1, **there))
+    with pytest.raises(ValueError, match=message):
+        adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(attention=here)))
 
 
 def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:

@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
+import torch
 from torch import Tensor
 
 from translate.bundle import find_model, load_bundle, load_bundle_config
 from translate.config import ModelConfig, TokenizerConfig, TrainConfig, load_config
 from translate.data.tokenizer import Tokenizer
-from translate.model.transformer import Transformer
+from translate.model.attention import Attention
+from translate.model.transformer import Transformer, layer_spec
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
+_ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
 _TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run any more
 
 
@@ -19,7 +23,7 @@ def adopt(config: TrainConfig) -> TrainConfig:
     """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
 
     A setting of the network that is at its default here is taken from there; dropouts are those of `config`, and so are
-    numbers of layers below that model's, unless both are at their default.
+    attention with fewer key and value heads, and numbers of layers below that model's unless both are at their default.
 
     Raises:
         ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
@@ -56,12 +60,15 @@ def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
 
 
 def load_start(model: Transformer, path: str) -> None:
-    """Give `model` the weights of the model that `init_from=path` names, of some of its layers if it has more."""
+    """Give `model` the weights of the model that `init_from=path` names.
+
+    Of some of its layers if it has more; what are several key and value heads there, and one here, becomes their mean.
+    """
     start, _, _ = load_bundle(find_model(path))
     weights = start.state_dict()
     for stack in _DEPTHS.values():
         weights = _some_layers(weights, stack, len(getattr(start, stack)), len(getattr(model, stack)))
-    model.load_state_dict(weights)
+    model.load_state_dict(_mean_heads(weights, model))
 
 
 def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: int) -> dict[str, Tensor]:
@@ -75,6 +82,22 @@ def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: in
         prefix = f"{stack}.{old}."
         chosen |= {f"{stack}.{new}.{n.removeprefix(prefix)}": t for n, t in weights.items() if n.startswith(prefix)}
     return chosen
+
+
+def _mean_heads(weights: Mapping[str, Tensor], model: Transformer) -> dict[str, Tensor]:
+    """The weights with as many key and value heads as the model has, each the mean of those that it replaces.
+
+    Source: Ainslie et al. 2023 (arXiv:2305.13245), section 2.1.
+    """
+    changed = dict(weights)
+    for name, attention in model.named_modules():
+        if isinstance(attention, Attention) and attention.kv_latent_dim is None:
+            for key in (f"{name}.qkv.weight", f"{name}.qkv.bias"):
+                if key in weights:
+                    queries, rest = weights[key].tensor_split(attention.q_parts)
+                    heads = rest.view(2, attention.num_kv_heads, -1, attention.head_dim, *rest.shape[1:])
+                    changed[key] = torch.cat([queries, heads.mean(dim=2).flatten(0, 2)])
+    return changed
 
 
 def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
@@ -91,13 +114,16 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
-    """The network of `start` with the dropouts and fewer layers of `here`; else that has defaults or the same."""
-    own = {}
+    """The network of `start` with dropouts, fewer layers or heads of `here`; else that has defaults or the same."""
+    attention = {part: getattr(here, part) for part in _ATTENTION}
+    own: dict[str, Any] = attention if any(attention.values()) and _merges_heads(start, attention) else {}
     sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
     for field in fields(ModelConfig):
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
         shrinks = field.name in _DEPTHS and sized and mine < theirs
+        if field.name in own:
+            continue
         if regularizes or shrinks:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
@@ -106,6 +132,26 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
                 "are made for that; leave it out"
             )
     return replace(start, **own)
+
+
+def _merges_heads(start: ModelConfig, attention: dict[str, Any]) -> bool:
+    """Whether each attention of these settings is that of `start`, but that groups of key and value heads are one."""
+    theirs = _attentions(start)
+    if any(one.kv_latent_dim is not None or one.mix_scores is not None for one in theirs):
+        return False
+    pairs = zip(theirs, _attentions(replace(start, **attention)), strict=True)
+    return all(
+        new.kv_latent_dim is None and new.mix_scores is None and old.num_kv_heads % new.num_kv_heads == 0
+        for old, new in pairs
+    )
+
+
+def _attentions(config: ModelConfig) -> list[Attention]:
+    """One of each place, without weights."""
+    spec = layer_spec(config)
+    with torch.device("meta"):
+        own = [spec.self_attention(kind) for kind in (spec.encoder_attention, spec.decoder_attention)]
+        return [*own, spec.make_cross_attention()]
 
 
 def _word(value: object) -> str:
