@@ -90,6 +90,7 @@ def test_a_vector_does_not_depend_on_its_neighbours() -> None:
         {"norm": "rmsnorm", "activation": "swiglu", "num_kv_heads": 2},
         {"activation": "gelu", "bias": False, "attention": "mqa", "positions": "learned"},
         {"tie_output": False, "head_dim": 32},
+        {"decoder_attention": "mqa", "cross_attention": "mqa"},
     ],
     ids=str,
 )
@@ -164,7 +165,11 @@ def test_greedy_search_in_c_gives_nothing_where_nothing_is_possible() -> None:
         assert native.greedy(memory, mask, [9], range(203), 2, 3) == [([], [])]
 
 
-@pytest.mark.parametrize("settings", [{"attention": "mla", "kv_latent_dim": 16}, {"attention": "talking_heads"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"attention": "mla", "kv_latent_dim": 16}, {"attention": "talking_heads"}, {"cross_attention": "mqa"}],
+    ids=str,
+)
 def test_what_the_layers_in_c_do_not_know_stays_in_torch(settings: dict[str, object]) -> None:
     assert not runs_natively(int8_model(**settings))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,8 @@ class Int8Transformer:
         encoder, decoder = (list(map(_weights, stack)) for stack in (model.encoder_layers, model.decoder_layers))
         last, output = _norm(model.decoder_norm), _linear(model.output)
         table = model.tgt_embedding.tokens.weight.detach().float()
-        self._encoder = Packed(_shape(model), encoder, _norm(model.encoder_norm))
-        self._decoder = Packed(_shape(model), decoder, last, output, table)
+        self._encoder = Packed(_shape(model.encoder_layers), encoder, _norm(model.encoder_norm))
+        self._decoder = Packed(_shape(model.decoder_layers), decoder, last, output, table)
         self._table_of_positions = table.new_empty(0, table.size(1))
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
@@ -91,17 +91,22 @@ def runs_natively(model: nn.Module) -> bool:
     """Whether `Int8Transformer` can run the model: on a CPU that can, without latents, talking heads or rotation."""
     if not isinstance(model, Transformer):
         return False
-    layers = [cast(Any, layer) for layer in (*model.encoder_layers, *model.decoder_layers)]
-    attentions = [layer.self_attention for layer in layers] + [layer.cross_attention for layer in model.decoder_layers]
+    return _alike(model.encoder_layers) and _alike(model.decoder_layers)
+
+
+def _alike(layers: nn.ModuleList) -> bool:
+    """Whether a stack has only attention that `layers.c` knows, with as many key and value heads everywhere."""
+    attentions = [module for module in layers.modules() if isinstance(module, Attention)]
     plain = all(one.kv_up is None and one.mix_scores is None and one.rotary is None for one in attentions)
-    return plain and len({one.num_kv_heads for one in attentions}) == 1 and can_run(_shape(model))
+    return plain and len({one.num_kv_heads for one in attentions}) == 1 and can_run(_shape(layers))
 
 
-def _shape(model: Transformer) -> Shape:
-    layer = cast(DecoderLayer, model.decoder_layers[0])
+def _shape(layers: nn.ModuleList) -> Shape:
+    layer = layers[0]
+    assert isinstance(layer, (EncoderLayer, DecoderLayer))
     attention, ff = layer.self_attention, layer.feed_forward
     sizes = attention.num_heads, attention.num_kv_heads, attention.head_dim
-    return Shape(model.output.weight.size(1), *sizes, ff.outer.weight.size(1), layer.norm_first, ff.activation)
+    return Shape(attention.out.weight.size(0), *sizes, ff.outer.weight.size(1), layer.norm_first, ff.activation)
 
 
 def _weights(layer: nn.Module) -> dict[str, Int8Weights | NormWeights | None]:
