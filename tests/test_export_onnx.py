@@ -15,7 +15,8 @@ from translate.config import ExportConfig, ModelConfig
 from translate.export import export, save_exported
 from translate.model.transformer import Transformer, build_model
 from translate.resources import everyday_dir
-from translate.translator import Translation, Translator
+from translate.translation import Translation
+from translate.translator import Translator
 
 ort = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
 pytest.importorskip("onnxscript", reason="needs the extra onnx")

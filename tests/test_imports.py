@@ -19,7 +19,8 @@ ALLOWED = {  # part -> parts of ours it may import
     "resume": set(),
     "native": set(),
     "parallel": set(),
-    "precision": {"pairs", "translator"},
+    "precision": {"pairs", "translation", "translator"},
+    "translation": {"alignment", "config", "decoding", "protect"},
     "model": {"config", "native"},  # for annotations only: see test_model_and_decoding_need_torch_alone
     "decoding": {"native"},
     "data": {"config", "resources"},
@@ -31,10 +32,10 @@ ALLOWED = {  # part -> parts of ours it may import
     "exporting": {"bundle", "config", "data", "model"},
     "exported": {
         *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),
-        "translator",
+        *("translation", "translator"),
     },
-    "runtime": {"alignment", "config", "cores", "data", "decoding", "exported", "guards", "translator"},
-    "onnx_runtime": {"config", "cores", "decoding", "exported", "guards", "translator"},
+    "runtime": {"alignment", "config", "cores", "data", "decoding", "exported", "guards", "translation"},
+    "onnx_runtime": {"config", "cores", "decoding", "exported", "guards", "translation"},
     "comparison": {"bundle", "config", "data", "evaluation", "model", "training", "translator"},
     "benchmarking": {
         *("bundle", "comparison", "config", "cores", "data", "evaluation", "export", "infer", "model", "training"),

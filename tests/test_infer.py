@@ -202,7 +202,8 @@ def test_an_output_of_something_else_is_not_continued(
 MANY = """
 import resource, sys
 from translate import infer
-from translate.translator import TranslatedHypothesis, Translation, Translator
+from translate.translation import TranslatedHypothesis, Translation
+from translate.translator import Translator
 class Echo:
     def describe(self):
         return "echo"

@@ -18,7 +18,8 @@ from translate.infer import main
 from translate.protect import fill, mask, translate_masked
 from translate.spans import find_spans
 from translate.terminology import Terminology, read_terms
-from translate.translator import Translation, Translator
+from translate.translation import Translation
+from translate.translator import Translator
 
 TINY = Path(__file__).parent / "fixtures" / "tiny_model"
 NO_TERMS = Terminology({})

@@ -13,7 +13,8 @@ import pytest
 from translate.bundle import load_bundle
 from translate.export import save_exported
 from translate.runtime import ExportedTranslator
-from translate.translator import Translation, Translator
+from translate.translation import Translation
+from translate.translator import Translator
 
 FIXTURE = Path(__file__).parent / "fixtures" / "tiny_model"
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,8 @@ from translate.config import DecodeConfig, ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
 from translate.resources import everyday_dir
-from translate.translator import Translation, Translator
+from translate.translation import Translation
+from translate.translator import Translator
 
 TINY = Path(__file__).parent / "fixtures" / "tiny_model"
 TEXTS = [

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from translate.alignment import pharaoh
+from translate.translation import TranslatedHypothesis, Translation
 
 if TYPE_CHECKING:
-    from translate.translator import Translation, Translator
+    from translate.translator import Translator
 
 Settings = dict[str, Any]
 Answer = Callable[[list[str], int], Iterator[str]]  # input lines and the number of the first one to output lines
@@ -36,8 +37,6 @@ def translated_lines(
         as_json: One object per source, instead of its translation.
         attention: With `as_json`, add the cross-attention of the translation.
     """
-    from translate.translator import TranslatedHypothesis
-
     wanted = lines_per_source(settings)  # several begin with the number of their source
     translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
     for number, (src, translation) in enumerate(zip(texts, translations, strict=True), first):

@@ -14,7 +14,8 @@ from translate.config import DecodeConfig
 from translate.cores import available_cores
 from translate.data.tokenizer import Tokenizer
 from translate.exporting.directory import exported_format, load_settings
-from translate.translator import CrossAttention, Request, Translation, Translator
+from translate.translation import CrossAttention, Request, Translation
+from translate.translator import Translator
 
 if TYPE_CHECKING:
     from translate.alignment import Links

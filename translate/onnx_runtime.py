@@ -17,7 +17,7 @@ from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.rules import OutputRules, output_rules
 from translate.exported import RuntimeTranslator
 from translate.guards import Ids
-from translate.translator import Request, Translation
+from translate.translation import Request, Translation
 
 try:
     import onnxruntime

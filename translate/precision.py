@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from translate.pairs import Pair
-    from translate.translator import Translation, Translator
+    from translate.translation import Translation
+    from translate.translator import Translator
 
 SENTENCES, PIECES, ROUNDS = 16, 12, 3  # of the trial
 MOST_DIFFERENCE = 0.1  # in nats, from what float32 gives to a token, on average over the trial

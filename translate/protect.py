@@ -14,7 +14,7 @@ from translate.terminology import Terminology
 
 if TYPE_CHECKING:
     from translate.alignment import Links
-    from translate.translator import Translation
+    from translate.translation import Translation
 
 _GLUED = re.compile(r"[\w.,;:!?…)\]}»”%]\w")  # what a tag between them keeps apart as a space would
 _TOGETHER = re.compile(r"[^\w\s()\[\]{}<>«»“”\"]*|,? +")  # spans with this between them are one

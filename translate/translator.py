@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from translate.alignment import Links, joined_links
 from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters, with_tags
@@ -21,82 +20,22 @@ from translate.config import PRECISIONS, DecodeConfig
 from translate.cores import available_cores
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
-from translate.decoding.hypothesis import Hypothesis, normalized_score
-from translate.decoding.mbr import mbr_order, posterior
+from translate.decoding.hypothesis import Hypothesis
 from translate.exporting.directory import exported_format
 from translate.guards import Ids, guarded_search
 from translate.parallel import by_length, side_by_side
-from translate.protect import Masked, fill, translate_masked
+from translate.protect import translate_masked
 from translate.splitting import split_text
 from translate.terminology import Terminology
+from translate.translation import CrossAttention, Request, TranslatedHypothesis, Translation, fill_slots, join_pieces
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
     from translate.model.transformer import Transformer
     from translate.pairs import Pair, Score
 
 _DTYPES = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
-
-
-class Request(NamedTuple):
-    """What is asked of a translator: a clean text, and the clean text that its translation begins with."""
-
-    text: str
-    prefix: str = ""
-
-
-class TranslatedHypothesis(NamedTuple):
-    """One way to translate a text.
-
-    Attributes:
-        text: One line.
-        score: log_prob / len(token_ids) ** length_penalty; higher is better.
-        log_prob: Sum of the tokens' log-probabilities, natural log.
-        token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
-        token_log_probs: Of each of them; their sum is `log_prob`. None from a CTranslate2 model, which does not tell.
-        parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
-        alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
-            the clean source and in `text`, counted from 0.
-    """
-
-    text: str
-    score: float
-    log_prob: float
-    token_ids: tuple[int, ...]
-    token_log_probs: tuple[float, ...] | None = None
-    parts: tuple[tuple[str, str], ...] = ()
-    alignment: Links | None = None
-
-
-class Translation(NamedTuple):
-    """The translation of one text.
-
-    Attributes:
-        text: That of the best hypothesis; one line, "" for an empty source.
-        score: That of the best hypothesis; 0 for an empty source.
-        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); none for an
-            empty source.
-    """
-
-    text: str
-    score: float
-    hypotheses: tuple[TranslatedHypothesis, ...]
-
-
-class CrossAttention(NamedTuple):
-    """Where each piece of a translation looked in its source; EOS ends both sides.
-
-    Attributes:
-        src_pieces: S pieces.
-        tgt_pieces: T pieces.
-        weights: [decoder layers, H, T, S]; row t belongs to the step that predicts `tgt_pieces[t]`, and sums to 1.
-    """
-
-    src_pieces: list[str]
-    tgt_pieces: list[str]
-    weights: Tensor
 
 
 class Translator:
@@ -463,7 +402,7 @@ class Translator:
         hypotheses = guarded_search(search, list(ids.values()), prefixes, decode, self.tokenizer.eos_id)
         found = dict(zip(requests, self._with_texts(hypotheses), strict=True))
         results = {
-            one: _join([part.text for part in parts], [found[part] for part in parts], decode)
+            one: join_pieces([part.text for part in parts], [found[part] for part in parts], decode)
             for one, parts in pieces.items()
         }
         return [results.get(one, Translation("", 0.0, ())) for one in wanted]
@@ -550,7 +489,7 @@ class Translator:
         aligned = self._aligned([results[p][0].text for p in places], [results[p][1] for p in places])
         found = [translation for _, translation in results]
         for place, translation in zip(places, aligned, strict=True):
-            found[place] = _filled(results[place][0], translation, decode.num_hypotheses)
+            found[place] = fill_slots(results[place][0], translation, decode.num_hypotheses)
         return found
 
     def _aligned(self, texts: list[str], translations: list[Translation]) -> list[Translation]:
@@ -565,32 +504,6 @@ class Translator:
             one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
             for text, one in zip(texts, translations, strict=True)
         ]
-
-
-def _join(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
-    """One translation from the hypotheses of a text's pieces, each with its text."""
-    joined = []
-    for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
-        texts = [text for _, text in chosen]
-        token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
-        token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
-        log_prob = sum(one.log_prob for one, _ in chosen)
-        score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
-        whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
-        joined.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
-    if decode.mbr != "none":
-        joined = _by_expected_utility(joined, decode)
-    return Translation(joined[0].text, joined[0].score, tuple(joined))
-
-
-def _filled(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:
-    """An aligned translation of a masked text with its slots filled."""
-    filled = tuple(
-        one._replace(text=fill(masked, one.text, one.alignment or ()), alignment=None) for one in found.hypotheses
-    )
-    if not filled:  # there was nothing to translate
-        filled = (TranslatedHypothesis(masked.whole, 0.0, 0.0, ()),) * num_hypotheses
-    return found._replace(text=filled[0].text, hypotheses=filled)
 
 
 def _check_member(first: Translator, member: Translator, number: int) -> None:
@@ -614,13 +527,6 @@ def _check_member(first: Translator, member: Translator, number: int) -> None:
 def _pieces_of(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
     src, tgt = range(tokenizer.src_vocab_size), range(tokenizer.tgt_vocab_size)
     return tokenizer.pieces_src(src), tokenizer.pieces_tgt(tgt)
-
-
-def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeConfig) -> list[TranslatedHypothesis]:
-    texts, scores = [found.text for found in hypotheses], [found.score for found in hypotheses]
-    equal = decode.search == "sample"  # their number already speaks for the probable ones
-    weights = [1.0] * len(texts) if equal else posterior([found.log_prob for found in hypotheses])
-    return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
 
 
 @contextmanager
