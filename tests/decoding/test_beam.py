@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from translate.config import ModelConfig
-from translate.decoding.beam import BeamSearch, top_k
+from translate.decoding.beam import BeamSearch
+from translate.decoding.candidates import top_k
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.loops import loop_repeats
 from translate.model.transformer import Transformer, build_model
@@ -312,9 +313,22 @@ def test_a_space_too_small_gives_what_there_is() -> None:
     assert len(hypotheses) == 4
 
 
-def test_nan_is_an_error() -> None:
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_where_no_token_is_possible_there_is_no_output(beam_size: int) -> None:
+    def script(source: int, prefix: tuple[int, ...]) -> Tensor:
+        if source == 9 and prefix:
+            return torch.tensor([0.0, *[-math.inf] * 7])  # PAD alone
+        return probabilities(eos=0.9, b=0.1) if len(prefix) == 2 else probabilities(a=0.8, b=0.2)
+
+    nothing, something = run(script, 9, 5, beam_size=beam_size)
+    assert nothing == []
+    assert something[0].token_ids == (4, 4, EOS)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_nan_is_an_error(beam_size: int) -> None:
     with pytest.raises(ValueError, match="NaN"):
-        run(lambda source, prefix: torch.full((VOCAB,), math.nan), 9)
+        run(lambda source, prefix: torch.full((VOCAB,), math.nan), 9, beam_size=beam_size)
 
 
 @pytest.mark.parametrize(

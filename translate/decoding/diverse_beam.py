@@ -8,7 +8,8 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from translate.decoding.beam import BeamSearch, Candidates, Live, largest
+from translate.decoding.beam import BeamSearch, Live
+from translate.decoding.candidates import Candidates, largest
 from translate.decoding.hypothesis import Hypothesis
 from translate.decoding.step_model import StateT, StepModel
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from translate.decoding.beam import largest
+from translate.decoding.candidates import largest
 from translate.decoding.draw import generator_of
 from translate.decoding.hypothesis import Hypothesis
 from translate.decoding.random_outputs import DrawingSettings, Outputs
