@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from translate.benchmarking.decode_engines import BATCH_SIZES, OURS, EngineSpec
+from translate.benchmarking.decode_engines import BATCH_SIZES, OURS, TRIES, EngineSpec
 from translate.benchmarking.decode_process import EngineProcess, RefusedError
 from translate.benchmarking.decode_report import DecodeBenchmark, EngineResult, StreamResult, WidthResult
 from translate.benchmarking.decode_rows import LeftOut, find_rows
@@ -141,8 +141,11 @@ def _choose_sizes(job: Job, folder: Path) -> dict[int, int]:
     with EngineProcess(job, folder) as process:
         for beam_size in dict.fromkeys((job.decode.beam_size, 1)):
             process.ask("batch", beam_size=beam_size, batch_size=sizes[0])  # warms up
-            times = {size: process.ask("batch", beam_size=beam_size, batch_size=size)["seconds"] for size in sizes}
-            chosen[beam_size] = min(times, key=lambda size: times[size])
+            tries = [
+                (process.ask("batch", beam_size=beam_size, batch_size=size)["seconds"], size)
+                for size in [*sizes] * TRIES
+            ]
+            _, chosen[beam_size] = min(tries)
     return chosen
 
 

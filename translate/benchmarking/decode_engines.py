@@ -17,6 +17,7 @@ from translate.config import DecodeConfig
 OURS, OTHER, CTRANSLATE2, HUGGING_FACE = "translate", "other model", "CTranslate2", "Hugging Face"
 
 _OUR_FRAMEWORKS = ("sentencepiece", "torch", "safetensors.torch")
+TRIES = 3  # of each of them; the fastest of all counts
 _OUR_BATCH_SIZES = (512, 1024, 2048, 4096, 8192)
 
 _FRAMEWORKS = {

@@ -9,7 +9,7 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from translate.benchmarking.decode_engines import BATCH_SIZES, CTRANSLATE2, HUGGING_FACE, OTHER, OURS
+from translate.benchmarking.decode_engines import BATCH_SIZES, CTRANSLATE2, HUGGING_FACE, OTHER, OURS, TRIES
 from translate.evaluation.tables import aligned_table
 
 DIFFERENCES = {
@@ -196,7 +196,7 @@ class DecodeBenchmark:
         )
         yield (
             "- warm-up, not counted: everything once and a few single sentences, after the batch size was chosen in "
-            "another process: the fastest of those listed below, each tried once"
+            f"another process: the fastest of those listed below, each tried {TRIES} times"
         )
         yield (
             "- sentences/s and target tokens/s (EOS counted): all sentences in one call, from text to text: "
