@@ -12,11 +12,11 @@ from translate.native import best_continuations
 
 
 class Candidates(NamedTuple):
-    """The 2N best continuations of each sentence, best first."""
+    """The K best continuations of each sentence, best first; of a beam of N hypotheses K = 2N."""
 
-    log_probs: Tensor  # [B, 2N] summed over the whole hypothesis; -inf marks an impossible one
-    beams: Tensor  # [B, 2N] which of the sentence's N hypotheses it continues
-    token_ids: Tensor  # [B, 2N] with which token
+    log_probs: Tensor  # [B, K] summed over the whole hypothesis; -inf marks an impossible one
+    beams: Tensor  # [B, K] which of the sentence's N hypotheses it continues
+    token_ids: Tensor  # [B, K] with which token
 
 
 def best_candidates(logits: Tensor, log_probs: Tensor, banned: Sequence[int], count: int) -> Candidates:
