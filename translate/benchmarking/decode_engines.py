@@ -17,7 +17,6 @@ from translate.config import DecodeConfig
 OURS, OTHER, CTRANSLATE2, HUGGING_FACE = "translate", "other model", "CTranslate2", "Hugging Face"
 
 _OUR_FRAMEWORKS = ("sentencepiece", "torch", "safetensors.torch")
-TRIES = 3  # of each of them; the fastest of all counts
 _OUR_BATCH_SIZES = (512, 1024, 2048, 4096, 8192)
 
 _FRAMEWORKS = {
@@ -32,6 +31,7 @@ _FRAMEWORKS = {
     ),
 }
 
+TRIES = 3  # of each batch size; the fastest of all counts
 BATCH_SIZES = {  # limits of tokens in a batch to choose from
     OURS: _OUR_BATCH_SIZES,
     OTHER: _OUR_BATCH_SIZES,

@@ -119,11 +119,11 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
     own: dict[str, Any] = attention if any(attention.values()) and _merges_heads(start, attention) else {}
     sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
     for field in fields(ModelConfig):
+        if field.name in own:
+            continue
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
         shrinks = field.name in _DEPTHS and sized and mine < theirs
-        if field.name in own:
-            continue
         if regularizes or shrinks:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
