@@ -168,7 +168,8 @@ def test_what_cannot_be_measured_is_refused(changes: dict, message: str) -> None
 
 def engine(name: str, kind: str, seconds: list[float], ms: list[float], mib: int) -> EngineResult:
     widths = [WidthResult(size, 100, 50.0 + size, list(seconds), 40, list(ms), list(ms)) for size in (5, 1)]
-    return EngineResult(name, kind, "words", 2**20, widths, (1 + mib) * 2**20)
+    framework = 15 if kind == OURS else 1  # ours has the larger one, which a ratio may not leave out
+    return EngineResult(name, kind, "words", framework * 2**20, widths, mib * 2**20)
 
 
 def found(**changes) -> DecodeBenchmark:
@@ -205,14 +206,14 @@ def test_the_tables_show_every_figure() -> None:
     text = found().to_markdown()
     table = rows(text)
     speed, latency = ["5.0 (2.5–10.0)", "20"], ["2.0 (1.0–3.0)"] * 2
-    assert table["translate 32"] == [*speed * 2, *latency * 2, "30", "1", "55.00", "51.00"]
+    assert table["translate 32"] == [*speed * 2, *latency * 2, "30", "15", "55.00", "51.00"]
     assert table["an empty file"] == ["0", "3.0", "–", "1"]
     assert table["10"] == ["100", "23.0", "5.0", "2"]
     *_, other, ctranslate2, hugging_face = text.splitlines()
     assert "5.00 × its sentences/s, greedy (translate int8 / other model int8)" in other
     assert "0.50 × its sentences/s, beam 5 (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
     assert "0.50 × its median latency, greedy (translate 32 / CTranslate2 int8, 2 × 1)" in ctranslate2
-    assert "2.00 × its memory (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
+    assert "2.00 × its memory in total (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
     assert "10.00 × its sentences/s, beam 5 (translate int8 / Hugging Face generate)" in hugging_face
     for fact in ("the command", "today", "torch: 2.x", "10, 9 of them different", "a signature", "100 (greedy)"):
         assert fact in text

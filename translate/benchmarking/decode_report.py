@@ -87,11 +87,6 @@ class EngineResult:
     widths: list[WidthResult]
     peak_bytes: int = 0
 
-    @property
-    def engine_bytes(self) -> int:
-        """Without the framework."""
-        return self.peak_bytes - self.framework_bytes
-
 
 @dataclass(frozen=True)
 class StreamResult:
@@ -175,7 +170,7 @@ class DecodeBenchmark:
             header += [f"{name}: sentences/s", "target tokens/s"]
         for name in names:
             header += [f"one sentence, {name}: median, ms", "95 % below, ms"]
-        header += ["memory, MiB", "its framework, MiB", *(f"BLEU, {name}" for name in names)]
+        header += ["memory in total, MiB", "of which the framework, MiB", *(f"BLEU, {name}" for name in names)]
         return aligned_table(header, [self._cells(engine) for engine in self.engines])
 
     def _cells(self, engine: EngineResult) -> list[str]:
@@ -185,7 +180,7 @@ class DecodeBenchmark:
             cells += [_spread(rates), f"{width.tokens * median(rates) / self.sentences:,.0f}"]
         for width in engine.widths:
             cells += [_spread(width.p50_ms), _spread(width.p95_ms)]
-        cells += [f"{size / 2**20:,.0f}" for size in (engine.engine_bytes, engine.framework_bytes)]
+        cells += [f"{size / 2**20:,.0f}" for size in (engine.peak_bytes, engine.framework_bytes)]
         return [*cells, *(f"{width.bleu:.2f}" for width in engine.widths)]
 
     def _legend(self) -> Iterator[str]:
@@ -204,9 +199,9 @@ class DecodeBenchmark:
         )
         yield f"- one sentence: {self.singles:,} of the sentences, evenly spaced, each in a call of its own"
         yield (
-            "- memory: most resident memory of the engine's process in all of that, without what it had when the "
-            "framework was imported (torch; ctranslate2; torch and transformers; sentencepiece for all), which is the "
-            "next column"
+            "- memory in total: most resident memory of the engine's process in all of that; of which the framework: "
+            "what it held once its libraries were imported (torch; ctranslate2; torch and transformers; sentencepiece "
+            "for all)"
         )
         yield f"- BLEU: sacreBLEU of the translations, cased; {self.signature}"
         kinds = {engine.kind for engine in self.engines}
@@ -255,8 +250,8 @@ class DecodeBenchmark:
                     for place, width in enumerate(self.engines[0].widths)
                     for part in self._width_ratios(kind, place, width.search)
                 ]
-                memory = self._ratio(kind, lambda engine: -engine.engine_bytes)
-                parts.append(f"{memory[0]:.2f} × its memory ({memory[1]})")
+                memory = self._ratio(kind, lambda engine: -engine.peak_bytes)
+                parts.append(f"{memory[0]:.2f} × its memory in total ({memory[1]})")
                 yield f"- ours to {kind}, each by its best row: {'; '.join(parts)}"
 
     def _width_ratios(self, kind: str, place: int, search: str) -> Iterator[str]:
