@@ -85,7 +85,10 @@ def test_bleu_is_that_of_an_evaluation_and_its_interval_draws_sentences_once_for
     assert compared.rows[0].bleu_std == pytest.approx(abs(first - second) / math.sqrt(2))
     assert (compared.rows[0].p_value, compared.rows[1].bleu_std) == (None, None)
     assert 0 < compared.rows[1].p_value <= 1
-    assert f"p = {compared.rows[1].p_value:.3f}" in compared.table()
+    assert compared.rows[0].difference_low is None
+    low, high = compared.rows[1].difference_low, compared.rows[1].difference_high
+    assert low <= compared.rows[1].bleu - compared.rows[0].bleu <= high
+    assert f" [{low:+.2f}, {high:+.2f}], p = {compared.rows[1].p_value:.3f}" in compared.table()
 
 
 @pytest.mark.slow
@@ -149,7 +152,9 @@ def row(differences: dict[str, str], *curves: list[tuple[float, float]]) -> RowR
     runs = [RunResult("run", seed, "last step", 1.5, 40.0, 39.0, 41.0, curve) for seed, curve in enumerate(curves)]
     label = " ".join(f"{name}={value}" for name, value in differences.items())
     speeds = (1000.0, [1000.0], 100.0, [100.0])
-    return RowResult(label, differences, 10**6, 512, 1024, "32", *speeds, 1.5, None, 40.0, None, 39.0, 41.0, None, runs)
+    return RowResult(
+        label, differences, 10**6, 512, 1024, "32", *speeds, 1.5, None, 40.0, None, 39.0, 41.0, None, None, None, runs
+    )
 
 
 def test_the_mean_curve_covers_what_all_seeds_have() -> None:

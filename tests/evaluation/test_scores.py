@@ -99,6 +99,19 @@ def test_a_system_against_itself_is_not_significant_and_a_clearly_better_one_is(
     better = score(good, references, protocol="cased", tgt_lang="fr", bootstrap=200, baseline=bad)
     assert [entry.p_value for entry in same] == [1.0, 1.0, 1.0]
     assert all(entry.p_value is not None and entry.p_value < 0.01 for entry in better)
+    assert all((entry.difference_low, entry.difference_high) == (0.0, 0.0) for entry in same)
+    for entry in better:  # TER counts errors, so that a better output lies below
+        ends = sorted(abs(end) for end in (entry.difference_low, entry.difference_high))
+        assert entry.difference_low < entry.value - entry.baseline < entry.difference_high
+        assert (entry.difference_low > 0) == (entry.metric != "TER")
+        assert 0 < ends[0] < ends[1]
+
+
+def test_the_interval_of_a_difference_is_narrower_than_that_of_a_score():
+    references, system = many(0, 0.0), many(1, 0.2)
+    close = [line if number % 10 else f"{line} x" for number, line in enumerate(system)]  # one line in ten differs
+    for entry in score(close, references, protocol="cased", tgt_lang="fr", bootstrap=200, baseline=system):
+        assert entry.difference_high - entry.difference_low < (entry.high - entry.low) / 2
 
 
 def test_bootstrap_depends_on_the_seed_and_zero_is_a_seed():

@@ -54,8 +54,10 @@ class RowResult:
         bleu_std: Standard deviation of a single run (n - 1); None for one run.
         bleu_low: Lower end of the 95 % interval of this mean; sentences are drawn once for all runs of the row.
         bleu_high: Upper end of it.
-        p_value: Two-sided, paired bootstrap, of the difference between this mean and that of the first row, for which
-            it is None.
+        p_value: Of the difference between this mean and that of the first row, by paired bootstrap and sacreBLEU's
+            formula; None for the first row.
+        difference_low: Lower end of the 95 % paired-bootstrap interval of that difference; None for the first row.
+        difference_high: Upper end of it.
         runs: One for each seed.
     """
 
@@ -76,6 +78,8 @@ class RowResult:
     bleu_low: float
     bleu_high: float
     p_value: float | None
+    difference_low: float | None
+    difference_high: float | None
     runs: list[RunResult]
 
 
@@ -168,7 +172,10 @@ def _cells(row: RowResult, speeds: bool) -> list[str]:
 
 
 def _against(row: RowResult, first: RowResult) -> str:
-    return "" if row.p_value is None else f"{row.bleu - first.bleu:+.2f}, p = {row.p_value:.3f}"
+    if row.p_value is None:
+        return ""
+    between = f"[{row.difference_low:+.2f}, {row.difference_high:+.2f}]"
+    return f"{row.bleu - first.bleu:+.2f} {between}, p = {row.p_value:.3f}"
 
 
 def _interval(result: RowResult | RunResult, std: str = "") -> str:

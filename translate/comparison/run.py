@@ -143,6 +143,7 @@ def make_row(
     resampled, baseline = (np.mean([one.resampled for one in own_row], axis=0) for own_row in (scored, first))
     low, high = interval(resampled)
     difference = abs(mean(bleus) - mean(one.result.bleu for one in first))
+    difference_low, difference_high = (None, None) if scored is first else interval(resampled - baseline)
     training, decoding = training_rounds.get(row.label, []), decoding_rounds.get(row.label, [])
     return RowResult(
         label=row.label,
@@ -162,6 +163,8 @@ def make_row(
         bleu_low=low,
         bleu_high=high,
         p_value=None if scored is first else p_value(resampled, baseline, difference),
+        difference_low=difference_low,
+        difference_high=difference_high,
         runs=[one.result for one in scored],
     )
 

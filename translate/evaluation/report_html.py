@@ -10,7 +10,7 @@ from pathlib import Path
 
 from translate.evaluation import pictures
 from translate.evaluation.report import AttentionMap, Example, Report, TestSet, flatten
-from translate.evaluation.report_markdown import PROTOCOL_TEXT, headline, p_text, speed_text
+from translate.evaluation.report_markdown import PROTOCOL_TEXT, difference_text, headline, speed_text
 from translate.evaluation.scores import Score
 
 FIRST_EXAMPLES = 5  # the rest unfolds
@@ -78,7 +78,7 @@ def _scores(report: Report) -> Iterator[str]:
 
 def _score_cell(score: Score) -> str:
     between = f' <span class="muted small">[{score.low:.2f}, {score.high:.2f}]</span>' if score.low is not None else ""
-    against = f'<br> <span class="small muted">{p_text(score)}</span>' if score.p_value is not None else ""
+    against = f'<br> <span class="small muted">{difference_text(score)}</span>' if score.p_value is not None else ""
     return f'<td class="value" data-label="{score.metric}"><b>{score.value:.2f}</b>{between}{against}</td>'
 
 

@@ -20,11 +20,12 @@ def value_text(score: Score) -> str:
     return f"{score.value:.2f}" + (f" [{score.low:.2f}, {score.high:.2f}]" if score.low is not None else "")
 
 
-def p_text(score: Score) -> str:
-    """A p-value with the baseline that it belongs to, or an empty string."""
+def difference_text(score: Score) -> str:
+    """The difference to the baseline, `+0.31 [-0.12, +0.74], p = 0.071`, or an empty string without one."""
     if score.p_value is None or score.baseline is None:
         return ""
-    return f"{score.value - score.baseline:+.2f}, p = {score.p_value:.3f}"
+    between = f"[{score.difference_low:+.2f}, {score.difference_high:+.2f}]"
+    return f"{score.value - score.baseline:+.2f} {between}, p = {score.p_value:.3f}"
 
 
 def speed_text(speed: Speed, sentences: int) -> str:
@@ -54,7 +55,7 @@ def summary(report: Report) -> str:
             bleu, chrf, ter = test_set.scores[protocol]
             speed = f"{test_set.speed.sentences_per_s:.1f}" if test_set.speed else "–"
             row = [test_set.name, str(test_set.sentences), value_text(bleu), f"{chrf.value:.2f}", f"{ter.value:.2f}"]
-            rows.append([*row, speed] + ([p_text(bleu)] if report.baseline else []))
+            rows.append([*row, speed] + ([difference_text(bleu)] if report.baseline else []))
         parts.append(f"{protocol}: {PROTOCOL_TEXT[protocol]}\n" + _aligned(rows))
     signatures = {protocol: scores[0].signature for protocol, scores in report.test_sets[0].scores.items()}
     return "\n".join([*parts, *(f"BLEU|{signature}" for signature in signatures.values())])
@@ -87,7 +88,7 @@ def _scores(report: Report) -> Iterator[str]:
         for test_set in report.test_sets:
             rows.append([test_set.name, str(test_set.sentences), *map(value_text, test_set.scores[protocol])])
             if report.baseline:
-                rows.append(["against the baseline", "", *map(p_text, test_set.scores[protocol])])
+                rows.append(["against the baseline", "", *map(difference_text, test_set.scores[protocol])])
         yield from _table(header, rows)
         yield from ("", *(f"- {s.metric}: `{s.signature}`" for s in report.test_sets[0].scores[protocol]))
 

@@ -7,7 +7,7 @@ every question.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,9 @@ class Score:
         high: Upper end of it.
         signature: Everything needed to compute the same number elsewhere.
         baseline: The value of the baseline, if there is one.
-        p_value: Two-sided paired-bootstrap p-value of `value` against `baseline`.
+        p_value: Paired-bootstrap p-value of `value` against `baseline`, by sacreBLEU's formula.
+        difference_low: Lower end of the 95 % paired-bootstrap interval of `value - baseline`.
+        difference_high: Upper end of it.
     """
 
     metric: str
@@ -40,6 +42,8 @@ class Score:
     signature: str
     baseline: float | None = None
     p_value: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
 
 
 class Statistics:
@@ -147,15 +151,22 @@ def score_statistics(
         raise ValueError(f"bootstrap ({bootstrap}) must be 0 (off) or at least 2; a baseline needs it above 0")
     scores = []
     for metric in METRICS:
-        value, low, high, base, p = system.value(metric), None, None, None, None
+        found = Score(metric, system.value(metric), None, None, system.signature(metric, bootstrap, seed))
         if bootstrap:
             resampled = system.resampled(metric, bootstrap, seed)
             low, high = interval(resampled)
+            found = replace(found, low=low, high=high)
             if baseline:
-                base = baseline.value(metric)
-                p = p_value(resampled, baseline.resampled(metric, bootstrap, seed), abs(value - base))
-        scores.append(Score(metric, value, low, high, system.signature(metric, bootstrap, seed), base, p))
+                found = _compared(found, resampled, baseline.value(metric), baseline.resampled(metric, bootstrap, seed))
+        scores.append(found)
     return scores
+
+
+def _compared(score: Score, system: NDArray[Any], value: float, baseline: NDArray[Any]) -> Score:
+    """Add the baseline's value, and how sure the difference is by the same resamples of both, each [bootstrap]."""
+    low, high = interval(system - baseline)
+    p = p_value(system, baseline, abs(score.value - value))
+    return replace(score, baseline=value, p_value=p, difference_low=low, difference_high=high)
 
 
 def score(
