@@ -1,4 +1,4 @@
-"""The translating door: `python -m translate.infer "A man is riding a horse."`."""
+"""The translating door: `python -m translate.infer "My brother is reading a book in the garden."`."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ Sentences are given as arguments; without any, each line of stdin (or of --input
 
 _EXAMPLES = """\
 examples:
-  python -m translate.infer "A man is riding a horse."
+  python -m translate.infer "My brother is reading a book in the garden."
   python -m translate.infer < text.en > text.fr
   python -m translate.infer --input text.en --output text.fr --greedy
   python -m translate.infer --input text.en --output text.fr --greedy --resume
-  python -m translate.infer --model runs/my/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "Hello."
-  python -m translate.infer --json "Hello." | jq .score
+  python -m translate.infer --model runs/my/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "She is a lawyer."
+  python -m translate.infer --json "She is a lawyer." | jq .score
   python -m translate.infer --prefix "Une femme" "A woman is reading."
-  python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "Hello."
-  python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "Hello."
-  python -m translate.infer --sample-distinct --num-hypotheses 5 "Hello."
+  python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "She is a lawyer."
+  python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "She is a lawyer."
+  python -m translate.infer --sample-distinct --num-hypotheses 5 "She is a lawyer."
   python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
   python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
   python -m translate.infer --to en < text.fr > text.en
   python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
-  python -m translate.infer --score "A man is riding a horse." "Un homme monte à cheval."
+  python -m translate.infer --score "She is a lawyer." "Elle est avocate."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
   python -m translate.infer --model FR_EN --pairs --input more.fr --output pairs.tsv
 
