@@ -11,7 +11,7 @@ from torch import Tensor
 
 from translate.config import ModelConfig
 from translate.decoding.beam import BeamSearch
-from translate.decoding.candidates import top_k
+from translate.decoding.candidates import best_candidates, top_k
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.loops import loop_repeats
 from translate.model.transformer import Transformer, build_model
@@ -428,3 +428,20 @@ def test_top_k_by_chunks_is_top_k(width: int, k: int) -> None:
     assert torch.equal(values, x.topk(k, dim=1).values)
     assert torch.equal(values, x.gather(1, indices))
     assert all(len(set(row)) == k for row in indices.tolist())
+
+
+@pytest.mark.parametrize("banned", [(), (3,), (3, 5, 7)])
+def test_candidates_without_the_kernels_are_the_best_that_are_allowed(
+    banned: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translate.decoding.candidates.best_continuations", lambda *arguments: None)
+    logits = torch.randn(2 * 2, VOCAB, generator=torch.Generator().manual_seed(1))
+    logits[:, list(banned)] += 9  # the banned ones would be the best
+    sums = torch.tensor([[-1.0, -2.0], [-3.0, -1.0]])
+    found = best_candidates(logits, sums, banned, 4)
+    expected = (logits.log_softmax(1) + sums.view(-1, 1)).index_fill(
+        1, torch.tensor(banned, dtype=torch.long), -math.inf
+    )
+    values, places = expected.view(2, -1).topk(4, dim=1)
+    torch.testing.assert_close(found.log_probs, values)
+    assert torch.equal(found.beams * VOCAB + found.token_ids, places)

@@ -72,3 +72,23 @@ def test_a_prefix_without_room_is_refused() -> None:
     assert rules(4, 49).prefix_ids == [1] * 49
     with pytest.raises(ValueError, match=r"a prefix of 50 tokens leaves no room in max_output_len \(50\)"):
         rules(4, 50)
+
+
+def test_a_longer_loop_than_the_longest_is_none() -> None:
+    longest = list(range(LONGEST_LOOP))
+    assert loop_repeats(longest * 3) == 3
+    assert loop_repeats([*longest, 99] * 3) == 1
+    assert loop_continuations((longest * 3)[:-1], 2) == {longest[-1]}
+    assert loop_continuations(([*longest, 99] * 3)[:-1], 2) == set()
+
+
+@pytest.mark.parametrize("prefix", [(), (5, 6)])
+@pytest.mark.parametrize("shortest", [1, 2, 5])
+def test_the_last_restricted_token_is_the_last_with_a_rule(prefix: tuple[int, ...], shortest: int) -> None:
+    rule = OutputRules(shortest, 9, prefix)
+    restricted = [n for n in range(1, 9) if rule.forced(n, 3) is not None or rule.banned([8] * (n - 1), 3)]
+    assert rule.last_restricted == max(restricted, default=0)
+
+
+def test_the_length_guard_counts_a_prefix() -> None:
+    assert rules(3, 4, max_output_ratio=0.0, length_guard=True).longest == 2 * 3 + 10 + 4

@@ -229,3 +229,18 @@ def test_a_beam_can_be_asked_of_a_model_that_samples(translator: Translator) -> 
 def test_the_file_of_settings_samples() -> None:
     values = OmegaConf.load(conf_dir() / "decode" / "sample.yaml")
     assert OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(DecodeConfig), values)) == DecodeConfig("sample")
+
+
+@pytest.mark.parametrize("top_p", [0.3, 0.9])
+def test_a_nucleus_may_be_wider_than_what_is_sorted_at_first(top_p: float) -> None:
+    logits = torch.randn(4, 500, generator=torch.Generator().manual_seed(0)) * torch.tensor(
+        [[0.01], [0.1], [1.0], [9.0]]
+    )
+    shares = logits.softmax(1)
+    found = drawing_log_probs(logits, temperature=1.0, top_k=0, top_p=top_p).exp() > 0
+    for row, kept in zip(shares, found, strict=True):
+        ordered = row.sort(descending=True).values
+        count = int((ordered.cumsum(0) - ordered < top_p).sum())
+        assert abs(int(kept.sum()) - count) <= 1  # the sums are added in another order
+        assert row[kept].min() >= row[~kept].max() if count < 500 else kept.all()
+    assert found.sum(1)[0] > 64 > found.sum(1)[3]

@@ -13,7 +13,7 @@ from torch import Tensor
 from translate.decoding.draw import drawing_log_probs
 from translate.decoding.hypothesis import Hypothesis
 from translate.decoding.loops import loop_repeats
-from translate.decoding.stochastic_beam import StochasticBeam
+from translate.decoding.stochastic_beam import StochasticBeam, _conditioned
 from translate.translator import Translator
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
@@ -167,3 +167,14 @@ def test_a_trained_model_gives_different_outputs_that_score_as_reported() -> Non
             assert hypothesis.token_log_probs == pytest.approx([token.log_prob for token in score.tokens], abs=2e-5)
         (alone,) = translator.translate([src], **settings)  # type: ignore[arg-type]
         assert [h.token_ids for h in alone.hypotheses] == [h.token_ids for h in one.hypotheses]
+
+
+def test_conditioned_keys_are_those_of_the_formula() -> None:
+    keys = torch.tensor([[2.0, 1.9, 1.0, -3.0, -math.inf]], dtype=torch.float64)
+    top = torch.tensor([0.5], dtype=torch.float64)
+    finite = keys[0, :4]
+    expected = -((-top).exp() - (-keys[0, 0]).exp() + (-finite).exp()).log()
+    found = _conditioned(keys, top)[0]
+    torch.testing.assert_close(found[:4], expected)
+    assert found[0] == top[0]
+    assert found[4] == -math.inf

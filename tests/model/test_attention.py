@@ -8,7 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from translate.model.attention import Attention, explicit_attention, fused_attention
+from translate.model.attention import (
+    Attention,
+    _group_mask,
+    _per_query,
+    explicit_attention,
+    explicit_is_faster,
+    fused_attention,
+)
 from translate.model.cache import KVCache
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.positions import RotaryPositions
@@ -165,3 +172,30 @@ def test_what_a_call_cannot_do_is_refused() -> None:
         attention(x, attn_mask=torch.zeros(5, 5))
     with pytest.raises(ValueError, match="no rotary positions"):
         make(rotary=RotaryPositions(4))(x, x)
+
+
+def test_the_explicit_core_trains_where_it_is_faster() -> None:
+    q = torch.zeros(1, 1, 128, 4)
+    assert not explicit_is_faster(q, dropout=0.0)
+    assert explicit_is_faster(q, dropout=0.1)
+    assert explicit_is_faster(q.bfloat16(), dropout=0.0)
+    assert not explicit_is_faster(torch.zeros(1, 1, 129, 4, dtype=torch.bfloat16), dropout=0.0)
+    assert not explicit_is_faster(q.to("meta"), dropout=0.1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 6), (3, 1, 5, 6), (1, 4, 5, 6), (2, 4, 5, 6), (4, 5, 6), (1, 1, 1, 6), (4, 1, 5, 6)]
+)
+def test_a_mask_of_grouped_queries_says_what_the_mask_of_each_head_said(shape: tuple[int, ...]) -> None:
+    heads, groups, queries = 4, 2, 5
+    mask = torch.rand(shape) > 0.5
+    full = mask.expand(mask.size(0) if mask.dim() == 4 else 1, heads, queries, 6)
+    grouped = _group_mask(mask, heads, groups, queries).expand(len(full), groups, heads // groups * queries, 6)
+    assert torch.equal(grouped.reshape(len(full), heads, queries, 6), full)
+
+
+@pytest.mark.parametrize(("shape", "differs"), [((1, 1, 1, 6), False), ((1, 1, 5, 6), True), ((1, 4, 1, 6), True)])
+def test_a_mask_that_differs_among_queries_or_heads_is_told_from_one_for_all(
+    shape: tuple[int, ...], differs: bool
+) -> None:
+    assert _per_query(torch.ones(shape).bool()) is differs

@@ -100,3 +100,8 @@ def test_a_skipped_layer_gives_its_weights_and_the_memory_a_gradient_of_zero() -
     assert (first, second) == (0, 0)
     assert torch.equal(of_memory, torch.zeros(2))
     assert torch.equal(run_layers(layers, torch.ones(2), memory, None, drop=0.0, training=True), torch.full((2,), 7.0))
+
+
+def test_a_share_of_almost_all_zeroes_almost_all() -> None:
+    kept = apply_dropout(torch.ones(4096), 0.999999, training=True).count_nonzero()
+    assert kept < 10

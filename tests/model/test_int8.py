@@ -212,3 +212,10 @@ def test_int8_does_not_depend_on_the_batch(real: tuple[list[str], list[str], lis
 def test_int8_needs_a_cpu() -> None:
     with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device meta"):
         Translator.load(MODEL, device="meta", precision="int8")
+
+
+def test_processors_that_add_products_of_bytes_exactly_use_all_eight_bits() -> None:
+    flags = Path("/proc/cpuinfo")
+    if not flags.is_file() or not {"avx512_vnni", "avx_vnni"} & set(flags.read_text().split()):
+        pytest.skip("this processor has no instructions for dot products of bytes")
+    assert int(Int8Linear(torch.nn.Linear(64, 16)).weight.abs().max()) == 127

@@ -138,3 +138,10 @@ def test_ids_without_a_padding_id_all_learn() -> None:
     gradient = model.embedding.tokens.weight.grad
     assert gradient is not None
     assert (gradient.abs().sum(1) > 0).all()
+
+
+def test_two_ids_are_enough_for_a_loss() -> None:
+    model = make()
+    ids = torch.tensor([[3, 4]])
+    expected = -model(ids[:, :1])[0, 0].log_softmax(-1)[4]
+    torch.testing.assert_close(model.loss(ids), expected)

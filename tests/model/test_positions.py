@@ -43,3 +43,26 @@ def test_odd_widths_are_refused() -> None:
         RotaryPositions(5)
     with pytest.raises(ValueError, match="even d_model, not 5"):
         SinusoidalPositions(5)
+
+
+def test_rotary_angles_are_those_of_the_paper() -> None:
+    x = torch.randn(1, 1, 7, 8)
+    pairs = torch.complex(x[..., :4], x[..., 4:])  # channel i with i + D / 2
+    angles = torch.tensor([[position / 10000 ** (2 * i / 8) for i in range(4)] for position in range(7)])
+    expected = pairs * torch.polar(torch.ones(7, 4), angles)
+    assert_close(RotaryPositions(8)(x), torch.cat((expected.real, expected.imag), dim=-1))
+
+
+def test_a_table_that_is_too_short_at_least_doubles() -> None:
+    sinusoidal, rotary = SinusoidalPositions(4), RotaryPositions(4)
+    before = len(sinusoidal.table)
+    sinusoidal(torch.zeros(1, 1, 4), offset=before)
+    rotary(torch.zeros(1, 1, 1, 4), offset=before)
+    assert len(sinusoidal.table) == rotary.table.size(1) == 2 * before
+    table = sinusoidal.table
+    sinusoidal(torch.zeros(1, 1, 4), offset=before - 1)  # still long enough: nothing is made anew
+    assert sinusoidal.table is table
+
+
+def test_learned_positions_begin_as_small_as_embeddings() -> None:
+    assert math.isclose(LearnedPositions(64, 2000).weight.detach().std(), 1 / 8, rel_tol=0.02)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from translate.config import ModelConfig
-from translate.model.cache import DecoderState
+from translate.model.cache import DecoderState, MemoryCache, expected_length
 from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
 from translate.model.masks import causal_attn_mask, source_attn_mask
 from translate.model.transformer import Transformer, build_model, layer_spec
@@ -274,3 +274,24 @@ def test_the_gpu_gives_the_same_logits_and_finite_gradients(config: ModelConfig)
     on_gpu[2][1] = False
     model(*on_gpu).square().mean().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_an_output_layer_that_is_not_tied_begins_as_small_as_an_embedding() -> None:
+    model = build_model(ModelConfig(d_model=64, num_heads=4, tie_output=False, share_embeddings=False), 2000, 2000)
+    assert float(model.output.weight.std()) == pytest.approx(1 / 8, rel=0.02)
+
+
+def test_rms_norm_divides_by_the_root_mean_square() -> None:
+    x = torch.randn(3, 8) * 1e-2  # small, so that a large epsilon would show
+    assert_close(make_norm("rmsnorm", 8)(x), x / x.square().mean(dim=1, keepdim=True).sqrt(), atol=0, rtol=0.02)
+    assert_close(make_norm("rmsnorm", 8)(torch.zeros(1, 8)), torch.zeros(1, 8))
+
+
+@pytest.mark.parametrize("src_len", [1, 5, 40])
+def test_outputs_of_the_expected_length_move_nothing_in_the_cache(src_len: int) -> None:
+    assert src_len <= expected_length(src_len) <= 8 + 2 * src_len
+    state = DecoderState([MemoryCache(torch.zeros(1, 2, 1, src_len, 4))], torch.ones(1, 1, 1, src_len).bool())
+    places = {
+        state.self_caches[0].append(torch.zeros(1, 2, 1, 1, 4)).data_ptr() for _ in range(expected_length(src_len))
+    }
+    assert len(places) == 1

@@ -402,3 +402,11 @@ def test_grouped_keys_and_values_are_never_repeated_in_memory(mask: str, needed:
     grouped, repeated = map(float, run.stdout.split())
     assert grouped < needed + 8
     assert repeated - grouped > 24
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 3), (1, 2, 3, 3)])
+def test_two_talking_heads_refuse_a_mask_for_each(shape: tuple[int, ...]) -> None:
+    attention = Attention(8, 2, talking_heads=True)
+    with pytest.raises(ValueError, match=r"talking heads need one attn_mask for all heads"):
+        attention(torch.zeros(1, 3, 8), attn_mask=torch.ones(shape).bool())
+    attention(torch.zeros(1, 3, 8), attn_mask=torch.ones(shape[-2:]).bool())
