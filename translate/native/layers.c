@@ -358,10 +358,12 @@ static int answer(const Linear *output, const float *x, long first, long sentenc
    src_mask  [sentences, src_len], real source tokens
    entries   of the cache so far; those of the newest tokens are added behind them
 
-   Returns 0, or 1 without memory. */
+   Returns 0, 1 without memory, or 2 if one of the ids is outside the vocabulary. */
 int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
                 long entries, long capacity, long src_len, const Wanted *wanted) {
+    for (long row = 0; row < sentences * hypotheses; row++)
+        if (ids[row] < 0 || ids[row] >= output->outputs) return 2;
     long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,
