@@ -7,43 +7,22 @@ cache folder. Without a C compiler the callers do the same in torch, more slowly
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import logging
-import os
-import platform
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
+import threading
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from translate.native.build import load_kernels
 from translate.native.pointers import pointer, token_array
 
-_SOURCES = [Path(__file__).with_name(name) for name in ("kernels.c", "layers.c")]
-_FLAGS = (
-    "-O3",
-    "-march=native",
-    "-fopenmp-simd",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fno-strict-aliasing",
-    "-Wno-psabi",
-    "-shared",
-    "-fPIC",
-)
 _MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
 _FEW_QUERIES = 16  # up to which `attend` is faster than torch's kernel
 _LANES = 16  # that the widths of its heads are multiples of
 
 _Strides = ctypes.c_long * 3
-
-logger = logging.getLogger("translate.native")
+_LOADING = threading.Lock()  # for threads that come at once: the first one compiles
 
 
 def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
@@ -193,40 +172,9 @@ def loaded() -> ctypes.CDLL:
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled kernels; None where they cannot be had."""
-    command = shlex.split(os.environ.get("CC") or "cc")
-    if sys.platform == "win32" or shutil.which(command[0]) is None:
-        logger.info("no C compiler (%s): decoding on a CPU is slower without", command[0])
-        return None
-    try:
-        return _declared(ctypes.CDLL(str(_compiled(command))))
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:  # RuntimeError: there is no home directory
-        reason = getattr(error, "stderr", None) or str(error)
-        logger.info("decoding on a CPU is slower, as its kernels could not be compiled: %s", reason.strip()[-300:])
-        return None
-
-
-def _compiled(compiler: list[str]) -> Path:
-    """The shared library; compiled if it is not there yet."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translate"
-    made_of = [source.read_bytes() for source in _SOURCES], compiler, _FLAGS, platform.machine(), _processor()
-    path = root / f"kernels-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
-    if not path.exists():
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=root) as folder:
-            made = Path(folder) / path.name
-            command = [*compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES), "-lm"]
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-            made.replace(path)
-    return path
-
-
-def _processor() -> str:
-    """What the processor can do: code for one need not run on another that shares the folder."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    with _LOADING:
+        found = load_kernels()
+    return None if found is None else _declared(found)
 
 
 def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
