@@ -107,6 +107,7 @@ def test_what_a_compiler_says_is_passed_on_in_a_line(
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
+        ('" ', 'CC (" ) is not a command: No closing quotation'),
         ("true", "kernels.so"),  # compiles nothing
         ("cc -fvisibility=hidden", "does not export its functions"),
     ],
@@ -119,3 +120,10 @@ def test_a_compiler_that_is_none_is_reported(
     assert library() is None
     (record,) = caplog.records
     assert reason in record.message
+
+
+@needs_cc
+@pytest.mark.parametrize("given", ["", " ", "''"])
+def test_a_blank_name_of_a_compiler_is_cc(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", given)
+    assert build._compiler() == ["cc"]

@@ -87,8 +87,17 @@ def compile_kernels(compiler: list[str], folder: Path) -> Path:
 
 
 def _compiler() -> list[str]:
-    """The command in the environment variable CC, or cc."""
-    return shlex.split(os.environ.get("CC") or "cc")
+    """The command in the environment variable CC, or cc.
+
+    Raises:
+        ValueError: If it is not a command.
+    """
+    given = os.environ.get("CC", "")
+    try:
+        command = shlex.split(given)
+    except ValueError as error:
+        raise ValueError(f"CC ({given}) is not a command: {error}") from error
+    return command if any(command) else ["cc"]
 
 
 def _cache_folder() -> Path:
