@@ -1,6 +1,7 @@
-"""How the kernels are compiled and kept, and what is said where that fails."""
+"""How the kernels are compiled, kept and trusted, and what is said where that fails."""
 
 import logging
+import os
 import shutil
 import subprocess
 import tempfile
@@ -15,6 +16,7 @@ from translate.native import build, library
 from translate.native.build import load_kernels
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")
+NOBODY = 54321
 
 
 @pytest.fixture(autouse=True)
@@ -56,26 +58,92 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @needs_cc
-def test_kernels_are_compiled_once_and_kept(folder: Path, compiled: list[Path]) -> None:
-    for _ in range(2):
-        assert library() is not None
-        forget()
+def test_kernels_are_compiled_once_and_kept_for_their_user_alone(folder: Path, compiled: list[Path]) -> None:
+    before = os.umask(0o002)  # lets groups write
+    try:
+        for _ in range(2):
+            assert library() is not None
+            forget()
+    finally:
+        os.umask(before)
     assert len(compiled) == 1
     assert [path.name for path in folder.iterdir()] == [kept(folder).name]
+    assert folder.stat().st_mode & 0o777 == kept(folder).stat().st_mode & 0o777 == 0o700
 
 
 @needs_cc
-def test_without_a_cache_folder_kernels_are_compiled_in_a_private_one(
-    folder: Path, tmp_path: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("harm", ["cut short", "overwritten", "others can write to it", "missing"])
+def test_a_kernel_that_is_damaged_or_not_trusted_is_compiled_anew(
+    harm: str, folder: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder.parent.write_text("")  # a file is in the way
+    library()
+    path = kept(folder)
+    content = path.read_bytes()
+    path.unlink()  # the loaded one must stay whole
+    if harm == "others can write to it":
+        path.write_bytes(content)
+        path.chmod(0o722)
+    elif harm == "missing":
+        path.symlink_to(folder / "gone")
+    else:
+        path.write_bytes(content[: len(content) // 2] if harm == "cut short" else content[:-1] + b"x")
+        path.chmod(0o700)
+    forget()
+    assert library() is not None
+    assert len(compiled) == 2
+    assert build._intact(kept(folder))
+    assert kept(folder).read_bytes() == content
+    assert not caplog.records
+
+
+def test_only_this_user_and_the_administrator_are_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for mode, trusted in ((0o700, True), (0o755, True), (0o720, False), (0o702, False), (0o777, False)):
+        tmp_path.chmod(mode)
+        assert build._trusted(tmp_path) == trusted
+    tmp_path.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(tmp_path, NOBODY, NOBODY)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: NOBODY)
+    assert not build._trusted(tmp_path)
+
+
+@needs_cc
+@pytest.mark.parametrize("harm", ["a file is in the way", "others can write to it"])
+def test_without_a_cache_folder_kernels_are_compiled_in_a_private_one(
+    harm: str, folder: Path, tmp_path: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    if harm == "a file is in the way":
+        folder.parent.write_text("")
+    else:
+        folder.mkdir(parents=True)
+        folder.chmod(0o777)
     assert library() is not None
     (private,) = compiled
     assert private.parent == tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]  # it is gone
     (record,) = caplog.records
-    assert str(folder) in record.message
+    assert str(folder) in record.message or str(folder.parent) in record.message
     assert "set XDG_CACHE_HOME to a folder that you alone can write to" in record.message
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+@needs_cc
+def test_kernels_unused_for_a_month_are_removed(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True)
+    month = time.time() - 31 * 86400
+    for name in ("kernels-old.so", "kernels-recent.so", "other.so"):
+        (folder / name).write_text("")
+    (folder / "kernels-broken_off").mkdir()
+    for name in ("kernels-old.so", "kernels-broken_off", "other.so"):
+        os.utime(folder / name, (month, month))
+    library()
+    (own,) = folder.glob("kernels-*-*.so")
+    assert {path.name for path in folder.iterdir()} == {"kernels-recent.so", "other.so", own.name}
+    os.utime(own, (month, month))
+    forget()
+    library()
+    assert own.stat().st_mtime > month + 86400  # to be used counts
 
 
 def test_threads_without_a_compiler_get_one_warning(

@@ -1,4 +1,4 @@
-"""How the kernels are compiled, and where they are kept."""
+"""How the kernels are compiled, where they are kept, and which of the kept ones are trusted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import os
 import platform
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +30,7 @@ FLAGS = (
     "-shared",
     "-fPIC",
 )
+_DAYS_KEPT = 30  # since a kernel was last used: machines and versions that share a folder leave each other's alone
 
 logger = logging.getLogger("translate.native")
 
@@ -83,6 +87,7 @@ def compile_kernels(compiler: list[str], folder: Path) -> Path:
     made = folder / "kernels.so"
     command = [*compiler, *FLAGS, "-o", str(made), *map(str, SOURCES), "-lm"]
     subprocess.run(command, check=True, capture_output=True, text=True, errors="replace", timeout=60)
+    made.chmod(0o700)
     return made
 
 
@@ -104,21 +109,29 @@ def _cache_folder() -> Path:
     """The folder that kernels are kept in, which it makes.
 
     Raises:
-        OSError: If it cannot be made.
+        OSError: If it cannot be made, or others than this user can write to it.
         RuntimeError: If there is no home directory.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translate"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _trusted(folder):
+        raise PermissionError(f"{folder} belongs to another user, or others can write to it")
     return folder
 
 
 def _from_cache(folder: Path, compiler: list[str]) -> ctypes.CDLL:
-    """The kernels that are kept in a folder; compiled into it if they are not there."""
+    """The kernels that are kept in a folder; compiled into it if they are not there, damaged, or not trusted."""
     name = f"kernels-{_fingerprint(compiler)}"
-    path = folder / f"{name}.so"
-    if not path.exists():
-        with tempfile.TemporaryDirectory(dir=folder) as private:
-            compile_kernels(compiler, Path(private)).replace(path)
+    for path in folder.glob(f"{name}-*.so"):
+        if _intact(path):
+            with suppress(OSError):  # it may be the administrator's
+                os.utime(path)  # when it was last used
+            return _opened(path)
+        path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="kernels-") as private:
+        made = compile_kernels(compiler, Path(private))
+        path = made.replace(folder / f"{name}-{_digest(made)}.so")
+    _remove_old(folder)
     return _opened(path)
 
 
@@ -134,10 +147,37 @@ def _opened(path: Path) -> ctypes.CDLL:
     return found
 
 
+def _intact(path: Path) -> bool:
+    """Whether a kept kernel is trusted and whole, so that its name ends in its digest: part of one may crash."""
+    try:
+        return _trusted(path) and path.stem.endswith(_digest(path))
+    except OSError:  # it is gone, or cannot be read
+        return False
+
+
+def _trusted(path: Path) -> bool:
+    """Whether a file or folder is this user's or the administrator's, and no one else can write to it."""
+    found = path.stat()
+    return found.st_uid in (0, os.geteuid()) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove kernels that have not been used for a month, and what builds that were broken off have left."""
+    for path in folder.glob("kernels-*"):
+        with suppress(OSError):
+            if path.stat().st_mtime > time.time() - _DAYS_KEPT * 86400:
+                continue
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def _fingerprint(compiler: list[str]) -> str:
     """Tells apart what must not share a kernel: versions of the sources, compilers, processors."""
     made_of = [source.read_bytes() for source in SOURCES], compiler, FLAGS, platform.machine(), _processor()
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _processor() -> str:
