@@ -1,5 +1,7 @@
 """What goes to C is what C takes it for, or is refused."""
 
+import ctypes
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -8,7 +10,7 @@ from translate.config import ModelConfig
 from translate.model.int8 import Int8Linear, to_int8
 from translate.model.int8_transformer import Int8Transformer
 from translate.model.transformer import build_model
-from translate.native import attend, best_continuations, library, round_rows, widen_rows
+from translate.native import attend, best_continuations, layers, library, round_rows, widen_rows
 from translate.native.pointers import pointer, token_array
 
 VOCAB = 50
@@ -73,6 +75,19 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
         attend(q, kv, kv, torch.zeros(2, 1, 1, 7), 1.0)
     with pytest.raises(ValueError, match="4 heads"):
         attend(q, torch.zeros(2, 3, 7, 16), torch.zeros(2, 3, 7, 16), None, 1.0)
+
+
+@needs_compiler
+def test_structures_in_c_and_python_have_the_same_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Longer(ctypes.Structure):
+        _fields_ = (*layers._Search._fields_, ("more", ctypes.c_int64))
+
+    shape = layers.Shape(16, 1, 1, 16, 16, True, "relu")
+    layers.can_run(shape)
+    for others in ((*layers._STRUCTURES[:-1], Longer), layers._STRUCTURES[:-1]):
+        monkeypatch.setattr(layers, "_STRUCTURES", others)
+        with pytest.raises(AssertionError, match=r"structures in layers\.c have sizes"):
+            layers.can_run(shape)
 
 
 @pytest.fixture

@@ -70,6 +70,10 @@ typedef struct {
     int64_t num_banned, room, eos;
 } Search;
 
+/* Sizes of the structures, which those in layers.py must have; 0 ends them. */
+const int64_t struct_sizes[] = {sizeof(Linear),     sizeof(Norm),      sizeof(Layer),  sizeof(Stack),
+                                sizeof(LayerState), sizeof(Embedding), sizeof(Wanted), sizeof(Search), 0};
+
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,

@@ -73,6 +73,9 @@ class _Search(ctypes.Structure):
     )
 
 
+_STRUCTURES = (_Linear, _Norm, _Layer, _Stack, _LayerState, _Embedding, _Wanted, _Search)
+
+
 class Int8Weights(NamedTuple):
     """A linear map in 8-bit integers.
 
@@ -375,8 +378,17 @@ def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: in
 def can_run(shape: Shape) -> bool:
     """Whether this processor, and `layers.c`, can compute layers of that shape."""
     found = library()
+    if found is None:
+        return False
+    _check_structures(found)
     widths = shape.width, shape.head_dim, shape.ff_width
-    return found is not None and bool(found.has_byte_products()) and not any(width % 16 for width in widths)
+    return bool(found.has_byte_products()) and not any(width % 16 for width in widths)
+
+
+def _check_structures(found: ctypes.CDLL) -> None:
+    sizes = (ctypes.c_int64 * (len(_STRUCTURES) + 1)).in_dll(found, "struct_sizes")
+    expected = [*map(ctypes.sizeof, _STRUCTURES), 0]
+    assert [*sizes] == expected, f"structures in layers.c have sizes {[*sizes]}, those in layers.py {expected}"
 
 
 def _call(name: str, *arguments: object) -> None:
