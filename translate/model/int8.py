@@ -18,6 +18,9 @@ class Int8Linear(nn.Module):
     Args:
         linear: Float32, on the CPU; its weight is rounded to the nearest.
 
+    Raises:
+        ValueError: If the weight is not float32 on the CPU.
+
     Source: per-row weights and per-token inputs as in LLM.int8() (Dettmers et al. 2022, arXiv:2208.07339), section 2.1.
     """
 
@@ -28,6 +31,8 @@ class Int8Linear(nn.Module):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         weight = linear.weight.detach()
+        if weight.dtype != torch.float32 or not weight.is_cpu:
+            raise ValueError(f"int8 is made from float32 weights on the CPU, not {weight.dtype} on {weight.device}")
         largest, most = weight.abs().amax(dim=1).clamp_min(1e-30), _largest_weight()
         self.register_buffer("weight", (weight * (most / largest)[:, None]).round().to(torch.int8))
         self.register_buffer("scale", largest / (most * 127))

@@ -7,41 +7,22 @@ cache folder. Without a C compiler the callers do the same in torch, more slowly
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import logging
-import os
-import platform
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
+import threading
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-_SOURCES = [Path(__file__).with_name(name) for name in ("kernels.c", "layers.c")]
-_FLAGS = (
-    "-O3",
-    "-march=native",
-    "-fopenmp-simd",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fno-strict-aliasing",
-    "-Wno-psabi",
-    "-shared",
-    "-fPIC",
-)
+from translate.native.build import load_kernels
+from translate.native.pointers import pointer, token_array
+
 _MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
 _FEW_QUERIES = 16  # up to which `attend` is faster than torch's kernel
 _LANES = 16  # that the widths of its heads are multiples of
 
 _Strides = ctypes.c_long * 3
-
-logger = logging.getLogger("translate.native")
+_LOADING = threading.Lock()  # for threads that come at once: the first one compiles
 
 
 def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
@@ -73,20 +54,28 @@ def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: flo
 
     Returns:
         [B, H, Q, E], as it lies in [B, Q, H, E]; zeros where a query may attend to nothing.
+
+    Raises:
+        ValueError: If the tensors do not fit each other.
     """
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    batch, heads, queries, dim = q.shape
-    out = q.new_empty(batch, queries, heads, v.size(-1))
-    mask_strides = _Strides()
+    (batch, heads, queries, dim), (_, groups, keys, value_dim) = q.shape, v.shape
+    if heads % groups or dim % _LANES or value_dim % _LANES:
+        raise ValueError(f"{heads} heads of width {dim} and {value_dim} must be multiples of {groups} and of {_LANES}")
+    out = q.new_empty(batch, queries, heads, value_dim)
+    mask, mask_strides = None, _Strides()
     if attn_mask is not None:
-        attn_mask = attn_mask.expand(batch, 1, queries, k.size(2))
+        attn_mask = attn_mask.expand(batch, 1, queries, keys)
+        attn_mask = attn_mask if attn_mask.stride(-1) == 1 else attn_mask.contiguous()
+        mask = pointer("attn_mask", attn_mask, torch.bool, batch, 1, queries, keys, strided=True)
         mask_strides = _Strides(attn_mask.stride(0), attn_mask.stride(2), attn_mask.stride(3))
+    number = torch.float32
     failed = loaded().attend(
-        *(q.data_ptr(), _Strides(*q.stride()[:3])),
-        *(k.data_ptr(), _Strides(*k.stride()[:3])),
-        *(v.data_ptr(), _Strides(*v.stride()[:3])),
-        *(None if attn_mask is None else attn_mask.data_ptr(), mask_strides),
-        *(batch, heads, k.size(1), queries, k.size(2), dim, v.size(-1), scale, out.data_ptr()),
+        *(pointer("q", q, number, batch, heads, queries, dim, strided=True), _Strides(*q.stride()[:3])),
+        *(pointer("k", k, number, batch, groups, keys, dim, strided=True), _Strides(*k.stride()[:3])),
+        *(pointer("v", v, number, batch, groups, keys, value_dim, strided=True), _Strides(*v.stride()[:3])),
+        *(mask, mask_strides, batch, heads, groups, queries, keys, dim, value_dim, scale),
+        pointer("out", out, number, batch, queries, heads, value_dim),
     )
     if failed:
         raise MemoryError("no memory for attention")
@@ -99,8 +88,12 @@ def round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
         largest = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-30)
         return (x * (127 / largest)).round_().to(torch.int8), largest
     x = x.contiguous()
-    rounded, largest = x.new_empty(x.shape, dtype=torch.int8), x.new_empty(len(x), 1)
-    loaded().round_rows(x.data_ptr(), *x.shape, rounded.data_ptr(), largest.data_ptr())
+    rows, cols = x.shape
+    rounded, largest = x.new_empty(rows, cols, dtype=torch.int8), x.new_empty(rows, 1)
+    loaded().round_rows(
+        *(pointer("x", x, torch.float32, rows, cols), rows, cols),
+        *(pointer("rounded", rounded, torch.int8, rows, cols), pointer("largest", largest, torch.float32, rows, 1)),
+    )
     return rounded, largest
 
 
@@ -112,8 +105,13 @@ def widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor 
     if library() is None:
         out = sums.to(torch.float32).mul_(row_scale)
         return out.mul_(col_scale) if bias is None else torch.addcmul(bias, out, col_scale)
-    scales = row_scale.data_ptr(), col_scale.data_ptr(), None if bias is None else bias.data_ptr()
-    loaded().widen_rows(sums.data_ptr(), *sums.shape, *scales)
+    rows, cols = sums.shape
+    loaded().widen_rows(
+        *(pointer("sums", sums, torch.int32, rows, cols), rows, cols),
+        pointer("row_scale", row_scale, torch.float32, rows, 1),
+        pointer("col_scale", col_scale, torch.float32, cols),
+        None if bias is None else pointer("bias", bias, torch.float32, cols),
+    )
     return sums.view(torch.float32)
 
 
@@ -135,10 +133,13 @@ def best_continuations(
     if logits.dtype != torch.float32 or logits.device.type != "cpu" or count > _MOST_TOKENS or library() is None:
         return None
     logits, sums = logits.contiguous(), sums.contiguous()
-    found = empty_continuations(len(sums), count)
+    (sentences, hypotheses), vocab_size = sums.shape, logits.size(1)
+    found = empty_continuations(sentences, count)
     failed = loaded().best_continuations(
-        *(logits.data_ptr(), sums.data_ptr(), token_array(banned), len(banned)),
-        *(*sums.shape, logits.size(1), count, *(part.data_ptr() for part in found)),
+        pointer("logits", logits, torch.float32, sentences * hypotheses, vocab_size),
+        pointer("sums", sums, torch.float32, sentences, hypotheses),
+        *(token_array("banned", banned, vocab_size), len(banned), sentences, hypotheses, vocab_size, count),
+        *continuation_pointers(found, sentences, count),
     )
     if failed:
         raise MemoryError("no memory to choose tokens")
@@ -151,9 +152,14 @@ def empty_continuations(sentences: int, count: int) -> tuple[Tensor, Tensor, Ten
     return torch.empty(shape), torch.empty(shape, dtype=torch.long), torch.empty(shape, dtype=torch.long)
 
 
-def token_array(token_ids: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    """Token ids as C reads them."""
-    return (ctypes.c_int64 * len(token_ids))(*token_ids)
+def continuation_pointers(found: tuple[Tensor, Tensor, Tensor], sentences: int, count: int) -> tuple[int, int, int]:
+    """Return the addresses of what `empty_continuations` gave."""
+    log_probs, beams, token_ids = found
+    return (
+        pointer("log_probs", log_probs, torch.float32, sentences, count),
+        pointer("beams", beams, torch.long, sentences, count),
+        pointer("token_ids", token_ids, torch.long, sentences, count),
+    )
 
 
 def loaded() -> ctypes.CDLL:
@@ -166,40 +172,9 @@ def loaded() -> ctypes.CDLL:
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled kernels; None where they cannot be had."""
-    command = shlex.split(os.environ.get("CC") or "cc")
-    if sys.platform == "win32" or shutil.which(command[0]) is None:
-        logger.info("no C compiler (%s): decoding on a CPU is slower without", command[0])
-        return None
-    try:
-        return _declared(ctypes.CDLL(str(_compiled(command))))
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:  # RuntimeError: there is no home directory
-        reason = getattr(error, "stderr", None) or str(error)
-        logger.info("decoding on a CPU is slower, as its kernels could not be compiled: %s", reason.strip()[-300:])
-        return None
-
-
-def _compiled(compiler: list[str]) -> Path:
-    """The shared library; compiled if it is not there yet."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translate"
-    made_of = [source.read_bytes() for source in _SOURCES], compiler, _FLAGS, platform.machine(), _processor()
-    path = root / f"kernels-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]}.so"
-    if not path.exists():
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=root) as folder:
-            made = Path(folder) / path.name
-            command = [*compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES), "-lm"]
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-            made.replace(path)
-    return path
-
-
-def _processor() -> str:
-    """What the processor can do: code for one need not run on another that shares the folder."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    with _LOADING:
+        found = load_kernels()
+    return None if found is None else _declared(found)
 
 
 def _declared(found: ctypes.CDLL) -> ctypes.CDLL:

@@ -70,6 +70,10 @@ typedef struct {
     int64_t num_banned, room, eos;
 } Search;
 
+/* Sizes of the structures, which those in layers.py must have; 0 ends them. */
+const int64_t struct_sizes[] = {sizeof(Linear),     sizeof(Norm),      sizeof(Layer),  sizeof(Stack),
+                                sizeof(LayerState), sizeof(Embedding), sizeof(Wanted), sizeof(Search), 0};
+
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
@@ -358,10 +362,12 @@ static int answer(const Linear *output, const float *x, long first, long sentenc
    src_mask  [sentences, src_len], real source tokens
    entries   of the cache so far; those of the newest tokens are added behind them
 
-   Returns 0, or 1 without memory. */
+   Returns 0, 1 without memory, or 2 if one of the ids is outside the vocabulary. */
 int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
                 long entries, long capacity, long src_len, const Wanted *wanted) {
+    for (long row = 0; row < sentences * hypotheses; row++)
+        if (ids[row] < 0 || ids[row] >= output->outputs) return 2;
     long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from translate.native import empty_continuations, library, loaded, token_array
+from translate.native import continuation_pointers, empty_continuations, library, loaded
+from translate.native.pointers import pointer, token_array
 
 _PANEL = 64  # outputs that are computed together
+_NO_TOKEN = 2  # what `decode_step` returns for a token outside the vocabulary
 ACTIVATIONS = ("relu", "gelu", "swiglu")
 
 
@@ -71,6 +73,9 @@ class _Search(ctypes.Structure):
     )
 
 
+_STRUCTURES = (_Linear, _Norm, _Layer, _Stack, _LayerState, _Embedding, _Wanted, _Search)
+
+
 class Int8Weights(NamedTuple):
     """A linear map in 8-bit integers.
 
@@ -99,7 +104,7 @@ class Newest(NamedTuple):
     Attributes:
         ids: [B * N].
         position: What is added to their embeddings, [M]; None = nothing.
-        descent: Bool [B, N, entries + N], which entries of the cache each hypothesis may look at; None = all.
+        descent: Bool [B, 1, N, entries + N], which entries of the cache each hypothesis may look at; None = all.
         src_mask: [B, S] bool.
         entries: Of a sentence in the caches, before this step.
         caches: Of each layer the buffer [B, 2, G, C, D] that the newest keys and values are written into, and those
@@ -135,6 +140,9 @@ class Packed:
         last_norm: After the layers, if any.
         output: The projection to logits, if any.
         table: The embeddings [V, M], if any, for a decoder.
+
+    Raises:
+        ValueError: If a weight has another dtype or other sizes than the shape asks for, or `can_run` refuses it.
     """
 
     def __init__(
@@ -145,40 +153,61 @@ class Packed:
         output: Int8Weights | None = None,
         table: Tensor | None = None,
     ) -> None:
+        if not can_run(shape):
+            raise ValueError(f"the kernels cannot run layers of {shape} on this machine")
         self._held: list[Tensor] = []
+        self._shape, sizes_of = shape, _linear_sizes(shape)
         packed = [
-            _Layer(**{name: self._pack(part) for name, part in layer.items() if part is not None}) for layer in layers
+            _Layer(**{name: self._pack(name, part, sizes_of) for name, part in layer.items() if part is not None})
+            for layer in layers
         ]
         self._layers = (_Layer * len(packed))(*packed)
         *sizes, norm_first, activation = shape
         self._stack = _Stack(len(packed), *sizes, norm_first, ACTIVATIONS.index(activation), self._layers)
         if last_norm is not None:
-            self._stack.last_norm = self._pack(last_norm)
-        self._output: Any = None if output is None else self._pack(output)
-        self._num_outputs = 0 if output is None else len(output.weight)
-        self._table = self._hold(table)
+            self._stack.last_norm = self._pack_norm("last_norm", last_norm)
+        self._vocab_size = 0 if output is None else len(output.weight)
+        vocabulary = self._vocab_size, shape.width
+        self._output: Any = None if output is None else self._pack_linear("output", output, *vocabulary)
+        self._table = None if table is None else self._hold("table", table, torch.float32, *vocabulary)
 
     def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
-        """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token."""
-        src_mask = src_mask.contiguous()
+        """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token.
+
+        Raises:
+            ValueError: If they do not fit each other or the weights.
+        """
+        src_mask, sizes = src_mask.contiguous(), x.shape[:2]
         if x.numel():
-            _call("encode", ctypes.byref(self._stack), x.data_ptr(), src_mask.data_ptr(), *x.shape[:2])
+            _call(
+                "encode",
+                ctypes.byref(self._stack),
+                pointer("x", x, torch.float32, *sizes, self._shape.width),
+                *(pointer("src_mask", src_mask, torch.bool, *sizes), *sizes),
+            )
         return x
 
     def step(self, newest: Newest) -> Tensor:
-        """Logits [B * N, V] of the next token."""
-        logits = torch.empty(len(newest.ids), self._num_outputs)
-        self._step(newest, _Wanted(logits=logits.data_ptr()))
+        """Logits [B * N, V] of the next token.
+
+        Raises:
+            ValueError: If the tensors do not fit each other or the weights, or an id is outside the vocabulary.
+        """
+        sizes = len(newest.ids), self._vocab_size
+        logits = torch.empty(sizes)
+        self._step(newest, _Wanted(logits=pointer("logits", logits, torch.float32, *sizes)))
         return logits
 
     def best_step(
         self, newest: Newest, sums: Tensor, banned: Sequence[int], count: int
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The best continuations, as `translate.native.best_continuations` finds them in the logits."""
-        sums, held = sums.contiguous(), token_array(banned)
-        found = empty_continuations(len(sums), count)
-        places = (part.data_ptr() for part in found)
-        self._step(newest, _Wanted(None, sums.data_ptr(), ctypes.addressof(held), len(banned), count, *places))
+        sums, held = sums.contiguous(), token_array("banned", banned, self._vocab_size)
+        sentences = len(newest.src_mask)
+        found = empty_continuations(sentences, count)
+        so_far = pointer("sums", sums, torch.float32, sentences, len(newest.ids) // sentences)
+        places = continuation_pointers(found, sentences, count)
+        self._step(newest, _Wanted(None, so_far, ctypes.addressof(held), len(banned), count, *places))
         return found
 
     def greedy(
@@ -206,26 +235,40 @@ class Packed:
 
         Returns:
             Of each sentence its tokens and the log-probability of each beginning; nothing where no token is possible.
+
+        Raises:
+            ValueError: If the tensors do not fit each other or the weights, a limit is below 1, or a token is none.
         """
-        sentences, room = len(limits), max(limits)
+        sentences, room, src_len = len(limits), max(limits), src_mask.size(1)
+        if min(limits) < 1:
+            raise ValueError(f"limits {list(limits)} must be at least 1")
+        token_array("bos_id", [bos_id], self._vocab_size)
         numbers, ids = torch.arange(sentences), torch.full((sentences,), bos_id)
         sums, lengths = torch.zeros(sentences), torch.zeros(sentences, dtype=torch.long)
         outputs, output_sums = torch.empty(sentences, room, dtype=torch.long), torch.empty(sentences, room)
-        most, held = torch.tensor(limits), token_array(banned)
+        most, held = torch.tensor(limits), token_array("banned", banned, self._vocab_size)
         src_mask = src_mask.clone(memory_format=torch.contiguous_format)  # rows of it move
-        tensors = (part.data_ptr() for part in (numbers, ids, sums, most, lengths, outputs, output_sums))
-        search = _Search(*tensors, ctypes.addressof(held), len(banned), room, eos_id)
+        search = _Search(
+            pointer("numbers", numbers, torch.long, sentences),
+            pointer("ids", ids, torch.long, sentences),
+            pointer("sums", sums, torch.float32, sentences),
+            pointer("limits", most, torch.long, sentences),
+            pointer("lengths", lengths, torch.long, sentences),
+            pointer("outputs", outputs, torch.long, sentences, room),
+            pointer("output_sums", output_sums, torch.float32, sentences, room),
+            *(ctypes.addressof(held), len(banned), room, eos_id),
+        )
         own: list[Tensor] = []
         going, entries = sentences, 0
         while going:
             capacity = min(room, max(2 * entries, expected))
             own = _grown(own, memories, going, entries, capacity)
             position = positions(capacity)
-            embedding = self._embedding(position)
-            states = _states(zip(own, memories, strict=True))
+            embedding = self._embedding(position, capacity)
+            states = self._states(own, memories, going, capacity, src_len)
             parts = ctypes.byref(self._stack), ctypes.byref(self._output), ctypes.byref(embedding), states
-            sizes = going, entries, capacity, src_mask.size(1)
-            going = loaded().greedy(*parts, src_mask.data_ptr(), *sizes, ctypes.byref(search))
+            mask = pointer("src_mask", src_mask, torch.bool, sentences, src_len)
+            going = loaded().greedy(*parts, mask, going, entries, capacity, src_len, ctypes.byref(search))
             entries = capacity
             if going < 0:
                 raise MemoryError("no memory for greedy")
@@ -234,41 +277,94 @@ class Packed:
         return [(tokens[:length], values[:length]) for tokens, values, length in zip(*found, strict=True)]
 
     def _step(self, newest: Newest, wanted: _Wanted) -> None:
-        ids, position, descent, src_mask, entries, caches = newest
-        states = _states(caches)
-        src_mask = src_mask.contiguous()
-        descent = None if descent is None else descent.contiguous()
-        sizes = len(src_mask), len(ids) // len(src_mask), entries, caches[0][0].size(-2), src_mask.size(1)
-        masks = None if descent is None else descent.data_ptr(), src_mask.data_ptr()
-        embedding = self._embedding(position)
-        parts = (ctypes.byref(part) for part in (self._stack, self._output, embedding))
-        _call("decode_step", *parts, states, ids.data_ptr(), *masks, *sizes, ctypes.byref(wanted))
+        ids, src_mask = newest.ids.contiguous(), newest.src_mask.contiguous()
+        descent = None if newest.descent is None else newest.descent.contiguous()
+        (sentences, src_len), entries = src_mask.shape, newest.entries
+        hypotheses, capacity = len(ids) // sentences, newest.caches[0][0].size(-2)
+        keys = entries + hypotheses
+        if keys > capacity:
+            raise ValueError(f"caches of {capacity} entries have no room for {keys}")
+        own, memories = zip(*newest.caches, strict=True)
+        embedding = self._embedding(None if newest.position is None else newest.position[None], 1)
+        _call(
+            "decode_step",
+            *map(ctypes.byref, (self._stack, self._output, embedding)),
+            self._states(own, memories, sentences, capacity, src_len),
+            pointer("ids", ids, torch.long, sentences * hypotheses),
+            None if descent is None else pointer("descent", descent, torch.bool, sentences, 1, hypotheses, keys),
+            pointer("src_mask", src_mask, torch.bool, sentences, src_len),
+            *(sentences, hypotheses, entries, capacity, src_len, ctypes.byref(wanted)),
+        )
 
-    def _embedding(self, position: Tensor | None) -> _Embedding:
-        return _Embedding(self._table, self._stack.width**0.5, None if position is None else position.data_ptr())
+    def _states(
+        self, own: Sequence[Tensor], memories: Sequence[Tensor], sentences: int, capacity: int, src_len: int
+    ) -> ctypes.Array[_LayerState]:
+        """The caches of each layer as C reads them, of at least so many sentences; see `Newest.caches`."""
+        groups, dim, found = self._shape.groups, self._shape.head_dim, (_LayerState * len(self._layers))()
+        for state, cache, memory in zip(found, own, memories, strict=True):
+            rows, memory_rows = len(cache), len(memory)
+            if min(rows, memory_rows) < sentences:
+                raise ValueError(f"caches of {rows} and {memory_rows} sentences are too few for {sentences}")
+            state.self_kv = pointer("cache", cache, torch.float32, rows, 2, groups, capacity, dim)
+            state.memory_kv = pointer(
+                "memory", memory, torch.float32, memory_rows, 2, groups, src_len, dim, strided=True
+            )
+            state.memory_strides[:] = memory.stride()[:4]
+        return found
 
-    def _pack(self, part: Int8Weights | NormWeights) -> _Linear | _Norm:
+    def _embedding(self, positions: Tensor | None, count: int) -> _Embedding:
+        """The embeddings with what is added to them at the next `count` positions, [P, M] with P >= count."""
+        added = None
+        if positions is not None:
+            added = pointer("positions", positions[:count], torch.float32, count, self._shape.width)
+        return _Embedding(self._table, self._shape.width**0.5, added)
+
+    def _pack(
+        self, name: str, part: Int8Weights | NormWeights, sizes_of: Mapping[str, tuple[int, int]]
+    ) -> _Linear | _Norm:
         if isinstance(part, NormWeights):
-            return _Norm(self._hold(part.weight), self._hold(part.bias), part.epsilon)
-        outputs, inputs = part.weight.shape
+            return self._pack_norm(name, part)
+        return self._pack_linear(name, part, *sizes_of[name])
+
+    def _pack_norm(self, name: str, norm: NormWeights) -> _Norm:
+        weight, bias = (
+            None if x is None else self._hold(name, x, torch.float32, self._shape.width)
+            for x in (norm.weight, norm.bias)
+        )
+        return _Norm(weight, bias, norm.epsilon)
+
+    def _pack_linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int) -> _Linear:
+        pointer(name, linear.weight, torch.int8, outputs, inputs)
         fill = -outputs % _PANEL
-        weight = F.pad(part.weight, (0, 0, 0, fill))
+        weight = F.pad(linear.weight, (0, 0, 0, fill))
         panels = weight.view(-1, _PANEL, inputs // 4, 4).transpose(1, 2)
-        bias = torch.zeros_like(part.scale) if part.bias is None else part.bias
+        bias = torch.zeros_like(linear.scale) if linear.bias is None else linear.bias
         start = -128 * weight.sum(dim=1, dtype=torch.int32)
-        held = (panels, F.pad(part.scale, (0, fill)), F.pad(bias, (0, fill)), start)
-        return _Linear(*map(self._hold, held), inputs, outputs)
+        return _Linear(
+            self._hold(name, panels, torch.int8, *panels.shape),
+            self._hold(f"{name} scale", F.pad(linear.scale, (0, fill)), torch.float32, outputs + fill),
+            self._hold(f"{name} bias", F.pad(bias, (0, fill)), torch.float32, outputs + fill),
+            self._hold(f"{name} start", start, torch.int32, outputs + fill),
+            *(inputs, outputs),
+        )
 
-    def _hold(self, x: Tensor | None) -> int | None:
-        if x is None:
-            return None
+    def _hold(self, name: str, x: Tensor, dtype: torch.dtype, *shape: int) -> int:
+        """The address of a tensor, or of a contiguous copy, that lives as long as this object."""
         self._held.append(x.contiguous())
-        return self._held[-1].data_ptr()
+        return pointer(name, self._held[-1], dtype, *shape)
 
 
-def _states(caches: Iterable[tuple[Tensor, Tensor]]) -> ctypes.Array[_LayerState]:
-    states = [_LayerState(own.data_ptr(), memory.data_ptr(), memory.stride()[:4]) for own, memory in caches]
-    return (_LayerState * len(states))(*states)
+def _linear_sizes(shape: Shape) -> dict[str, tuple[int, int]]:
+    """Outputs and inputs of the linear maps of a layer."""
+    heads, keys = shape.heads * shape.head_dim, shape.groups * shape.head_dim
+    return {
+        "qkv": (heads + 2 * keys, shape.width),
+        "self_out": (shape.width, heads),
+        "cross_q": (heads, shape.width),
+        "cross_out": (shape.width, heads),
+        "inner": (shape.ff_width * (2 if shape.activation == "swiglu" else 1), shape.width),
+        "outer": (shape.width, shape.ff_width),
+    }
 
 
 def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: int, capacity: int) -> list[Tensor]:
@@ -282,10 +378,22 @@ def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: in
 def can_run(shape: Shape) -> bool:
     """Whether this processor, and `layers.c`, can compute layers of that shape."""
     found = library()
+    if found is None:
+        return False
+    _check_structures(found)
     widths = shape.width, shape.head_dim, shape.ff_width
-    return found is not None and bool(found.has_byte_products()) and not any(width % 16 for width in widths)
+    return bool(found.has_byte_products()) and not any(width % 16 for width in widths)
+
+
+def _check_structures(found: ctypes.CDLL) -> None:
+    sizes = (ctypes.c_int64 * (len(_STRUCTURES) + 1)).in_dll(found, "struct_sizes")
+    expected = [*map(ctypes.sizeof, _STRUCTURES), 0]
+    assert [*sizes] == expected, f"structures in layers.c have sizes {[*sizes]}, those in layers.py {expected}"
 
 
 def _call(name: str, *arguments: object) -> None:
-    if getattr(loaded(), name)(*arguments):
+    failed = getattr(loaded(), name)(*arguments)
+    if failed == _NO_TOKEN:
+        raise ValueError("the newest token ids must lie in the vocabulary")
+    if failed:
         raise MemoryError(f"no memory for {name}")
