@@ -27,8 +27,9 @@ ALLOWED = {  # part -> parts of ours it may import
     "guards": {"config", "decoding"},
     "training": {
         *("answers", "bundle", "config", "data", "evaluation", "lines", "model", "resume", "translator", "decoding"),
+        "cores",
     },
-    "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
+    "evaluation": {"config", "cores", "data", "decoding", "translator", "bundle", "doors"},
     "exporting": {"bundle", "config", "data", "model"},
     "exported": {
         *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),

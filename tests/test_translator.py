@@ -285,3 +285,9 @@ def test_every_precision_runs_on_a_gpu(translator: Translator, tmp_path: Path, p
     if precision == "32":
         assert [translation.text for translation in found] == [t.text for t in translator.translate(TEXTS)]
     assert len(found) == len(TEXTS)
+
+
+@pytest.mark.parametrize("device", ["mps", "meta", "mps:0"])
+def test_a_device_other_than_cpu_and_cuda_is_refused(device: str) -> None:
+    with pytest.raises(ValueError, match=rf"device \({device}\) is not supported; give cpu, cuda, cuda:N or auto"):
+        Translator.load(TINY, device=device)

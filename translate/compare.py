@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from translate.cores import limit_threads
 from translate.doors import run_door
 
 _DESCRIPTION = """\
@@ -38,12 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
     logging.basicConfig(stream=sys.stderr, format="%(message)s")
     logging.getLogger("translate").setLevel(logging.DEBUG if args.verbose else logging.WARNING)
-    import torch
-
     from translate.comparison.run import compare
 
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    limit_threads(args.threads)
     comparison = compare(
         [Path(run) for run in args.runs],
         output=Path(args.output),

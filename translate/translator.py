@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from translate.alignment import Links, joined_links
 from translate.bundle import BundleConfig, find_model, load_bundle, num_parameters, with_tags
 from translate.config import PRECISIONS, DecodeConfig
-from translate.cores import available_cores
+from translate.cores import available_cores, limit_threads
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.decoding.hypothesis import Hypothesis
@@ -79,6 +79,8 @@ class Translator:
 
             return fastest(lambda kind: cls.load(path, device=device, precision=kind))
         place = _find_device(device)
+        if place.type == "cpu":
+            limit_threads()
         if precision == "16" and place.type != "cuda":
             raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
         if precision == "int8" and place.type != "cpu":
@@ -548,6 +550,8 @@ def _find_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise ValueError(f"device ({name}) is not supported; give cpu, cuda, cuda:N or auto")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device ({name}) cannot be used here: {str(error).splitlines()[0]}") from error

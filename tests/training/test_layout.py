@@ -74,3 +74,15 @@ def test_workers_share_a_cpu_only(monkeypatch: pytest.MonkeyPatch, make_config: 
         with_layout(config, data)
     with pytest.raises(ValueError, match=r"trainer\.workers \(0\) must be at least 1"):
         TrainerConfig(workers=0)
+
+
+@pytest.mark.parametrize(("devices", "threads"), [(1, 4), (2, 2)])
+def test_training_takes_the_cores_of_its_container_and_processes_share_them(
+    make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch, devices: int, threads: int
+) -> None:
+    monkeypatch.setattr("translate.cores.available_cores", lambda *, processes: 4 // processes)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    torch.set_num_threads(7)
+    config = make_config(workers=1, precision="32", threads=None, devices=devices)
+    with_layout(config, prepared(config))
+    assert torch.get_num_threads() == threads

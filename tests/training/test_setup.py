@@ -1,6 +1,7 @@
 """From settings to a run's objects: what `auto` picks, and what is refused in one line."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from translate.config import ModelConfig, TrainerConfig
 from translate.model.transformer import build_model
 from translate.train import train
 from translate.training import run
-from translate.training.setup import Patience, compile_layers, pick_precision
+from translate.training.setup import Patience, compile_layers, make_trainer, pick_precision, training_device
 
 
 @pytest.mark.parametrize(("in_hardware", "expected"), [(True, "bf16-mixed"), (False, "32")])
@@ -72,3 +73,22 @@ def test_a_run_compiles_its_layers_if_asked_to(make_config, monkeypatch: pytest.
     assert not compiled
     train(make_config(max_steps=1, compile=True))
     assert [type(model).__name__ for model in compiled] == ["Transformer"]
+
+
+@pytest.mark.parametrize("cuda", [False, True])
+def test_apples_gpu_is_left_alone_with_a_word(
+    make_config, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], cuda: bool
+) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr("lightning.pytorch.accelerators.mps.MPSAccelerator.is_available", lambda: True)
+    config = make_config(accelerator="auto", precision="32")
+    trainer = make_trainer(config, tmp_path, [])
+    assert trainer.strategy.root_device == torch.device("cpu")
+    assert "training on the CPU: this machine's GPU (MPS) is not supported" in capsys.readouterr().err
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    assert training_device(config.trainer).type == ("cuda" if cuda else "cpu")
+
+
+def test_an_accelerator_that_is_not_supported_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"trainer\.accelerator \(mps\) must be one of auto, cpu, gpu"):
+        TrainerConfig(accelerator="mps")

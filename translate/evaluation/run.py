@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from translate.config import DecodeConfig
+from translate.cores import available_cores
 from translate.data.corpus import Pair
 from translate.evaluation.report import AttentionMap, Output, Report, Speed, build_test_set
 from translate.evaluation.report_html import to_html
@@ -217,7 +218,7 @@ def versions() -> dict[str, str]:
     found |= {package: version(package) for package in _PACKAGES if find_spec(package)}
     return found | {
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": f"{_cpu_name()}, {os.cpu_count()} cores",
+        "cpu": f"{_cpu_name()}, {available_cores()} of {os.cpu_count()} cores",
     }
 
 

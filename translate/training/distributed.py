@@ -39,6 +39,14 @@ def launch_environment(config: TrainerConfig) -> ClusterEnvironment:
     return environment
 
 
+def siblings(config: TrainerConfig) -> int:
+    """Return how many processes of the run share the cores that this one sees.
+
+    SLURM gives every process cores, and torchrun a number of threads; those that Lightning starts have them in common.
+    """
+    return config.devices if isinstance(launch_environment(config), LightningEnvironment) else 1
+
+
 def _check_processes(starter: str, total: int, per_node: int, config: TrainerConfig) -> None:
     if (per_node, total) != (config.devices, config.devices * config.num_nodes):
         raise ValueError(

@@ -15,10 +15,12 @@ from typing import TypeVar
 import torch
 
 from translate.config import TrainConfig
+from translate.cores import limit_threads
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
 from translate.model.transformer import build_model
+from translate.training.distributed import siblings
 from translate.training.module import TranslationModule
 from translate.training.progress import say
 from translate.training.setup import make_module, on_gpu, pick_precision
@@ -43,8 +45,7 @@ def with_layout(config: Config, data: TranslationDataModule) -> Config:
         ValueError: If this machine has not what the settings ask for.
     """
     trainer, precision = config.trainer, pick_precision(config.trainer)
-    if trainer.threads:
-        torch.set_num_threads(trainer.threads)
+    limit_threads(trainer.threads, processes=siblings(trainer))
     _keep_freed_memory()
     if trainer.workers is not None or on_gpu(trainer) or trainer.processes > 1 or trainer.strategy == "fsdp":
         return _filled(config, (trainer.workers or 1, precision))

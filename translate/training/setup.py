@@ -21,6 +21,7 @@ from translate.training.distillation import load_teachers
 from translate.training.distributed import launch_environment, make_strategy
 from translate.training.metrics_csv import MetricsCsv
 from translate.training.module import TranslationModule
+from translate.training.progress import say
 from translate.training.sharded import ShardedModule
 from translate.training.watch import Watch
 from translate.training.workers import Workers
@@ -32,7 +33,7 @@ def on_gpu(config: TrainerConfig) -> bool:
 
 
 def training_device(config: TrainerConfig) -> torch.device:
-    """Where one process trains.
+    """Return where one process trains: on CUDA or on the CPU. Apple's GPU has no float64 and is not used.
 
     Raises:
         ValueError: If the settings ask for a GPU and there is none.
@@ -147,6 +148,8 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
     """
     _quiet_lightning()
     trainer = config.trainer
+    if trainer.accelerator == "auto" and torch.backends.mps.is_available():
+        say("training on the CPU: this machine's GPU (MPS) is not supported")
     stop_early = Patience(
         f"valid_{trainer.monitor}",
         mode="max" if trainer.monitor == "bleu" else "min",
@@ -156,7 +159,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
     every = trainer.validate_every
     try:
         return L.Trainer(
-            accelerator=trainer.accelerator,
+            accelerator=training_device(trainer).type,  # Lightning's "auto" would take Apple's GPU
             devices=trainer.devices,
             num_nodes=trainer.num_nodes,
             strategy=make_strategy(trainer),

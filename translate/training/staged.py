@@ -10,13 +10,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
 from translate import __version__
 from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
 from translate.bundle import BundleConfig, find_model, load_bundle, replace_directory, save_bundle
 from translate.config import TrainConfig, load_config, save_config
+from translate.cores import limit_threads
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
@@ -167,8 +167,7 @@ def _translate(stage: Stage) -> None:
 
 def _load(stage: Stage) -> Translator:
     trainer = stage.config.trainer
-    if trainer.threads:
-        torch.set_num_threads(trainer.threads)
+    limit_threads(trainer.threads)
     device = str(training_device(trainer))
     members = [Translator.load(member.directory, device=device) for member in stage.members]
     translator = Translator.ensemble(members) if len(members) > 1 else members[0]
