@@ -47,21 +47,22 @@ def train(config: TrainConfig) -> Path:
         from translate.training.run import begin, conclude, finish, fit, prepare
         from translate.training.staged import train_stages
 
-    first = launch_environment(config.trainer).global_rank() == 0
+    rank = launch_environment(config.trainer).global_rank()
+    first = rank == 0
     taken = any((run_dir / name).exists() for name in ("config.yaml", PLAN))
     if first and config.run_dir and not config.resume and taken:
         raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
     exist_ok = bool(config.resume or config.run_dir)
     if config.stages:
         run_dir = make_directory(run_dir, exist_ok=exist_ok)
-        with _stopping(run_dir, speaks=True):
+        with _stopping(run_dir, rank):
             train_stages(config, run_dir)
         return run_dir
     config, data = prepare(config, run_dir)
     if first:
         run_dir = make_directory(run_dir, exist_ok=exist_ok)
         config = begin(config, run_dir, data)
-    with _stopping(run_dir, speaks=first):
+    with _stopping(run_dir, rank):
         fitted = fit(config, run_dir, data)
         if first:
             finish(config, run_dir, data, fitted)
@@ -70,24 +71,33 @@ def train(config: TrainConfig) -> Path:
 
 
 @contextmanager
-def _stopping(run_dir: Path, *, speaks: bool) -> Iterator[None]:
-    """Let SIGTERM be Ctrl-C, also before and after training, and let both end the process with the line that resumes.
+def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
+    """Let SIGTERM be Ctrl-C; end the process after either, or after the loss of another, with the line that resumes.
+
+    Whoever starts the processes of a run (Lightning, torchrun, srun) ends those that remain.
 
     Args:
         run_dir: What can be resumed, if it got that far.
-        speaks: Whether this process prints that line.
+        rank: Of this process in the run. The first one speaks for all, the second one too if it outlives the first.
     """
     from translate.training.callbacks import Interrupted
-    from translate.training.distributed import resume_line
+    from translate.training.distributed import lost_process, resume_line
     from translate.training.progress import say
 
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
-        if speaks and any((run_dir / name).exists() for name in (LAST_CHECKPOINT, PLAN)):
+        if rank == 0 and any((run_dir / name).exists() for name in (LAST_CHECKPOINT, PLAN)):
             say(f"stopped; go on with\n  {resume_line(run_dir)}")
         raise SystemExit(130) from None
+    except RuntimeError as error:
+        message = lost_process(error, run_dir)
+        if message is None:
+            raise
+        if rank < 2:
+            say(message)
+        raise SystemExit(1) from None
     finally:
         signal.signal(signal.SIGTERM, previous)
 

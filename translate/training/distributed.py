@@ -10,8 +10,10 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.fabric.plugins.environments.slurm import SLURMEnvironment
 from lightning.fabric.plugins.environments.torchelastic import TorchElasticEnvironment
 from lightning.pytorch.strategies import DDPStrategy, Strategy
+from torch.distributed import DistError
 
 from translate.config import TrainerConfig
+from translate.training import LAST_CHECKPOINT
 from translate.training.sharded import ShardedStrategy
 
 TIMEOUT = timedelta(minutes=10)  # of a collective: longer than the first process translates in a validation
@@ -62,6 +64,16 @@ def make_strategy(config: TrainerConfig) -> Strategy | str:
     if config.strategy == "fsdp":
         return ShardedStrategy(processes, TIMEOUT)
     return DDPStrategy(timeout=TIMEOUT) if config.strategy == "ddp" or processes > 1 else "auto"
+
+
+def lost_process(error: RuntimeError, run_dir: Path) -> str | None:
+    """Return what to say when a collective failed since another process of the run is gone; None for another error."""
+    if not isinstance(error, DistError) and "gloo" not in str(error):
+        return None
+    lost = f"this run has lost, or never found, another of its processes ({str(error).splitlines()[0]})"
+    if (run_dir / LAST_CHECKPOINT).exists():
+        return f"{lost}; go on with\n  {resume_line(run_dir)}"
+    return f"{lost}; there is no checkpoint yet, so start again"
 
 
 def resume_line(run_dir: Path) -> str:

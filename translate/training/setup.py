@@ -23,7 +23,6 @@ from translate.training.metrics_csv import MetricsCsv
 from translate.training.module import TranslationModule
 from translate.training.progress import say
 from translate.training.sharded import ShardedModule
-from translate.training.watch import Watch
 from translate.training.workers import Workers
 
 
@@ -173,7 +172,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
             num_sanity_val_steps=0,
             use_distributed_sampler=False,
             log_every_n_steps=1,
-            callbacks=[*callbacks, Watch(run_dir), *([stop_early] if trainer.patience else [])],
+            callbacks=[*callbacks, *([stop_early] if trainer.patience else [])],
             logger=make_loggers(trainer, run_dir) or False,
             plugins=[SafeCheckpointIO(), launch_environment(trainer)],
             enable_progress_bar=False,
