@@ -99,3 +99,10 @@ def test_diversity_needs_two_groups(groups: int) -> None:
     else:
         with pytest.raises(ValueError, match=rf"beam_groups \({groups}\) must be at least 2"):
             DiverseBeam(**arguments)
+
+
+def test_diversity_costs_something() -> None:
+    group = make_search(DecodeConfig(beam_size=2, num_hypotheses=2), bos_id=2, eos_id=3, forbidden_ids=())
+    arguments: dict[str, Any] = {"group": group, "beam_groups": 2, "num_hypotheses": 2}
+    with pytest.raises(ValueError, match=r"diversity_penalty \(0\.0\) must be above 0"):
+        DiverseBeam(diversity_penalty=0.0, **arguments)

@@ -14,7 +14,7 @@ from translate.config import DecodeConfig
 from translate.decoding.draw import drawing_log_probs, generator_of
 from translate.decoding.hypothesis import Hypothesis
 from translate.decoding.loops import loop_repeats
-from translate.decoding.sampling import Sampling
+from translate.decoding.sampling import Sampling, _at
 from translate.resources import conf_dir
 from translate.translator import Translator
 
@@ -244,3 +244,14 @@ def test_a_nucleus_may_be_wider_than_what_is_sorted_at_first(top_p: float) -> No
         assert abs(int(kept.sum()) - count) <= 1  # the sums are added in another order
         assert row[kept].min() >= row[~kept].max() if count < 500 else kept.all()
     assert found.sum(1)[0] > 64 > found.sum(1)[3]
+
+
+def test_a_token_without_probability_is_never_drawn_even_at_the_edge() -> None:
+    log_probs = torch.tensor([[0.0, 0.25, 0.0, 0.75, 0.0]]).log()
+    points = torch.tensor([[0.0, 0.25, 0.2499, 1 - 1e-12]], dtype=torch.float64)
+    assert _at(log_probs, points).tolist() == [[1, 3, 1, 3]]
+
+
+def test_what_is_not_a_number_is_an_error() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        draw(Chain(torch.full((VOCAB, VOCAB), math.nan)), 9)

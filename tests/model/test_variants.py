@@ -410,3 +410,26 @@ def test_two_talking_heads_refuse_a_mask_for_each(shape: tuple[int, ...]) -> Non
     with pytest.raises(ValueError, match=r"talking heads need one attn_mask for all heads"):
         attention(torch.zeros(1, 3, 8), attn_mask=torch.ones(shape).bool())
     attention(torch.zeros(1, 3, 8), attn_mask=torch.ones(shape[-2:]).bool())
+
+
+@every_self_variant
+def test_steps_without_gradients_take_the_kernels_only_where_these_know_the_variant(variant: str) -> None:
+    torch.manual_seed(0)
+    attention = Attention(64, 4, **widened(variant)).eval()  # heads as wide as the kernels want them
+    for parameter in attention.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    x, cache = random(2, 6, 64), KVCache()
+    causal = causal_attn_mask(torch.ones(2, 6, dtype=torch.bool))
+    with torch.no_grad():
+        steps = [attention(x[:, t : t + 1], cache=cache) for t in range(6)]
+    assert_close(torch.cat(steps, 1), attention(x, attn_mask=causal), atol=1e-4, rtol=1e-4)
+
+
+def widened(variant: str) -> dict[str, Any]:
+    """The arguments of a variant for four heads of width 16; latents and rotary positions as wide as that."""
+    arguments = {
+        name: value for name, value in (VARIANTS | ROTARY)[variant].items() if name not in ("num_heads", "bias")
+    }
+    if "rotary" in arguments:
+        arguments["rotary"] = RotaryPositions(16)
+    return arguments | ({"kv_latent_dim": 16} if "kv_latent_dim" in arguments else {}) | {"head_dim": 16}
