@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from translate.training import loss as loss_module
 from translate.training.distillation import Lesson, projected_distillation
 from translate.training.loss import log_sum_exp_, projected_cross_entropy, smoothed_cross_entropy
 from translate.training.r_drop import projected_r_drop
@@ -20,6 +21,22 @@ def problem(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]
     return hidden, weight, torch.randint(11, (7,), generator=generator)
 
 
+HALF = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # dtypes of autocast, and the largest relative error of rounding
+every_half = pytest.mark.parametrize("dtype", HALF, ids=str)
+
+
+def draw_integers(*shape: int, low: int, high: int) -> Tensor:
+    """Small integers, of which the products of 16-bit numbers are exact."""
+    return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(0)).float()
+
+
+def assert_norm_close(got: Tensor, expected: Tensor, error: float) -> None:
+    """Both are float32 and not 0, and the difference has at most `error` times the norm of what is expected."""
+    assert got.dtype == expected.dtype == torch.float32
+    assert float(expected.norm()) > 0
+    assert float((got - expected).norm()) <= error * float(expected.norm())
+
+
 def test_two_tokens_by_hand() -> None:
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.2, 0.2, 0.6]]))
     labels = torch.tensor([0, 1])
@@ -29,6 +46,14 @@ def test_two_tokens_by_hand() -> None:
     assert_close(smoothed_cross_entropy(logits, labels, 0.3), torch.tensor(expected))
 
 
+def test_logits_of_16_bits_have_a_loss_of_float32() -> None:
+    logits, labels = draw_integers(200, 9, low=-8, high=9), torch.arange(200) % 9
+    expected = smoothed_cross_entropy(logits, labels, 0.1)
+    for dtype in HALF:
+        assert_close(smoothed_cross_entropy(logits.to(dtype), labels, 0.1), expected)
+
+
+@pytest.mark.filterwarnings("error::UserWarning")  # of a product that does not fit where it is written to
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk_tokens", [1, 3, 7, 100])
 def test_fused_projection_equals_a_float64_reference(smoothing: float, chunk_tokens: int) -> None:
@@ -46,22 +71,6 @@ def smoothed_cross_entropy_64(logits: Tensor, labels: Tensor, smoothing: float) 
     log_probs = logits.log_softmax(1)
     nll = -log_probs.gather(1, labels[:, None]).sum()
     return (1 - smoothing) * nll - smoothing * log_probs.mean(1).sum()
-
-
-HALF = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # dtypes of autocast, and the largest relative error of rounding
-every_half = pytest.mark.parametrize("dtype", HALF, ids=str)
-
-
-def draw_integers(*shape: int, low: int, high: int) -> Tensor:
-    """Small integers, of which the products of 16-bit numbers are exact."""
-    return torch.randint(low, high, shape, generator=torch.Generator().manual_seed(0)).float()
-
-
-def assert_norm_close(got: Tensor, expected: Tensor, error: float) -> None:
-    """Both are float32 and not 0, and the difference has at most `error` times the norm of what is expected."""
-    assert got.dtype == expected.dtype == torch.float32
-    assert float(expected.norm()) > 0
-    assert float((got - expected).norm()) <= error * float(expected.norm())
 
 
 def cross_entropy(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -138,6 +147,36 @@ def test_float16_gradients_of_large_and_small_operands_stay_in_range(states: flo
         assert_norm_close(got, wanted, 2 * HALF[torch.float16])
 
 
+def test_float16_gradients_of_one_column_and_of_all_columns_stay_in_range() -> None:
+    """Where all operands of a sum have the same sign and the largest value that occurs."""
+
+    def without(logits: Tensor) -> Tensor:
+        return logits.zero_().sum()
+
+    def linear(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float) -> Tensor:
+        return projected_cross_entropy(hidden, weight, labels, smoothing, normalizer=without)
+
+    inputs = torch.ones(300, 2), torch.ones(9, 2)
+    loss, grad_hidden, grad_weight = loss_and_gradients(
+        linear, *inputs, labels=torch.full((300,), 4), dtype=torch.float16
+    )
+    assert float(loss) == -600
+    assert_close(grad_hidden, torch.full((300, 2), -(2.0**10)))
+    assert_close(grad_weight, torch.zeros(9, 2).index_fill(0, torch.tensor(4), -300 * 2.0**10))
+
+    def one_teacher(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float) -> Tensor:
+        lesson = Lesson(4096 * hidden.detach(), weight.detach())
+        return projected_distillation(hidden, weight, labels, [lesson], 0.99, smoothing)
+
+    signs = torch.ones(400, 1)
+    signs[::2] = -1  # the teacher expects one half of the vocabulary alone
+    inputs, labels = (torch.full((6, 1), 2**-8), signs), torch.ones(6, dtype=torch.long)
+    expected = loss_and_gradients(one_teacher, *inputs, labels=labels)
+    found = loss_and_gradients(one_teacher, *inputs, labels=labels, dtype=torch.float16)
+    for got, wanted in zip(found, expected, strict=True):
+        assert_norm_close(got, wanted, 2 * HALF[torch.float16])
+
+
 @pytest.mark.parametrize("dtype", [*HALF, torch.float32], ids=str)
 def test_a_chunk_without_any_gradient_has_a_gradient_of_zero(dtype: torch.dtype) -> None:
     inputs = [(200 * torch.eye(3)).requires_grad_(), torch.eye(3).requires_grad_()]
@@ -178,9 +217,11 @@ def test_gradients_have_the_dtypes_of_what_they_belong_to() -> None:
         assert tuple(grad.dtype for grad in torch.autograd.grad(loss, inputs)) == dtypes
 
 
-def test_no_gradient_is_computed_where_none_is_asked_for() -> None:
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_no_gradient_is_computed_where_none_is_asked_for(smoothing: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_module, "_add_gradients_", lambda *_: pytest.fail("a gradient was computed"))
     hidden, weight, labels = problem(torch.float32)
     with torch.no_grad():
-        loss = projected_cross_entropy(hidden, weight, labels)
+        loss = projected_cross_entropy(hidden, weight, labels, smoothing)
     assert not loss.requires_grad
-    assert_close(loss, smoothed_cross_entropy(hidden @ weight.T, labels).detach())
+    assert_close(loss, smoothed_cross_entropy(hidden @ weight.T, labels, smoothing).detach())

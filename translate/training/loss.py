@@ -79,7 +79,6 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, dtype, needs_grad, normalizer):  # type: ignore[no-untyped-def]
-        ctx.dtypes = hidden.dtype, weight.dtype
         hidden, weight = hidden.to(dtype), weight.to(dtype)
         loss = hidden.new_zeros((), dtype=torch.float32)
         grad_hidden = torch.empty_like(hidden, dtype=torch.float32) if needs_grad else None
@@ -108,8 +107,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
-        pairs = zip(ctx.saved_tensors, ctx.dtypes, strict=True)
-        return *((grad * grad_output).to(dtype) for grad, dtype in pairs), None, None, None, None, None, None
+        grad_hidden, grad_weight = ctx.saved_tensors  # autograd rounds them, if need be, to the inputs' dtypes
+        return grad_hidden * grad_output, grad_weight * grad_output, None, None, None, None, None, None
 
 
 def _add_gradients_(grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor) -> None:
