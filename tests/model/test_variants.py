@@ -342,6 +342,23 @@ def test_decoding_never_expands_the_latents(variant: str) -> None:
         attention(random(2, 1, 16), cache=attention.project_memory(random(2, 7, 16)))
 
 
+@pytest.mark.parametrize("core", ["fused", "explicit", "cached"])
+def test_the_scale_of_a_rotary_latent_counts_both_parts_of_a_query(core: str) -> None:
+    attention, x = make("latent rotary").eval(), random(2, 5, 16)
+    q, q_rotary, latent, k_rotary = attention.qkv(x).split(attention.q_parts + attention.kv_parts, dim=-1)
+    k, v = attention.kv_up(latent).chunk(2, dim=-1)
+
+    def heads(part: Tensor, count: int = 4) -> Tensor:
+        return part.unflatten(2, (count, -1)).transpose(1, 2)
+
+    turned = attention.rotary(heads(q_rotary)), attention.rotary(heads(k_rotary, 1))  # all heads share that key
+    scores = heads(q) @ heads(k).mT + turned[0] @ turned[1].mT
+    weights = (scores / (4 + 2) ** 0.5).softmax(-1)  # 4 of the content, 2 of the positions
+    expected = attention.out((weights @ heads(v)).transpose(1, 2).flatten(2))
+    attention.recorded = [] if core == "explicit" else None
+    assert_close(attention(x, cache=KVCache() if core == "cached" else None), expected, atol=1e-5, rtol=1e-5)
+
+
 def test_the_rotary_key_of_a_latent_sees_distances_alone() -> None:
     attention = make("latent rotary")
     attention.recorded, x = [], random(1, 1, 16).expand(1, 6, 16)  # the same token everywhere

@@ -100,6 +100,21 @@ def test_two_processes_give_the_losses_of_one_with_twice_the_batches(make_config
 
 
 @pytest.mark.slow
+def test_processes_that_train_together_draw_from_generators_of_their_own(make_config, tmp_path, monkeypatch) -> None:
+    original = TranslationModule.training_step
+
+    def recorded(self: TranslationModule, *arguments: Any) -> Any:
+        (tmp_path / f"generator of {self.global_rank}").write_bytes(torch.get_rng_state().numpy().tobytes())
+        return original(self, *arguments)
+
+    monkeypatch.setattr(TranslationModule, "training_step", recorded)
+    config, log = make_config(devices=2, max_epochs=None, max_steps=1), tmp_path / "log"
+    assert fork(lambda rank: train(replace(config, run_dir=str(tmp_path / "run"))), log) == [0, 0], log.read_text()
+    first, second = sorted(tmp_path.glob("generator of *"))
+    assert first.read_bytes() != second.read_bytes()
+
+
+@pytest.mark.slow
 def test_a_killed_process_ends_the_run_with_the_line_that_resumes_it_to_the_losses_of_an_unbroken_one(
     make_config, tmp_path, monkeypatch
 ) -> None:

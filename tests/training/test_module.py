@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import lightning as L
@@ -15,6 +16,7 @@ from translate.data.batch import Batch, Example, collate
 from translate.model.transformer import build_model
 from translate.training.module import TranslationModule
 from translate.training.schedule import lr_share
+from translate.training.workers import Workers
 
 PAIRS = [([5, 6, 7, 2], [8, 9, 2]), ([4, 2], [11, 2]), ([9, 8, 7, 6, 5, 2], [4, 5, 6, 7, 8, 2]), ([10, 2], [6, 7, 2])]
 EXAMPLES = [Example(*pair) for pair in PAIRS]
@@ -32,10 +34,12 @@ class Recorder(TranslationModule):
         self.gradients = {name: p.grad.clone() for name, p in self.named_parameters() if p.grad is not None}
 
 
-def make_module(cls: type[TranslationModule] = Recorder, *, tie_output: bool = True, **changes: Any) -> Any:
+def make_module(
+    cls: type[TranslationModule] = Recorder, *, tie_output: bool = True, dropout: float = 0.0, **changes: Any
+) -> Any:
     torch.manual_seed(0)
     config = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)
-    config.dropout = config.embedding_dropout = 0.0
+    config.dropout, config.embedding_dropout = dropout, 0.0
     config.tie_output = tie_output
     settings = {
         "algorithm": "adamw",
@@ -149,6 +153,29 @@ def test_the_learning_rate_follows_the_schedule_step_by_step() -> None:
         assert [group["lr"] for group in optimizer.param_groups] == [0.5 * share] * 2
         optimizer.step()
         scheduler.step()
+
+
+@pytest.mark.parametrize("workers", [None, Workers(2, threads=1)])
+def test_each_process_draws_dropout_masks_of_its_own_and_the_first_keeps_its_generator(
+    workers: Workers | None,
+) -> None:
+    def draw(rank: int, seed: int = 5) -> tuple[float, ...]:
+        """Losses of two steps of a process, which depend on the masks alone."""
+        module = make_module(TranslationModule, workers=workers, dropout=0.5).train()
+        module._trainer = SimpleNamespace(global_rank=rank)
+        torch.manual_seed(seed)
+        module.on_train_start()
+        return tuple(float(module.training_step(batch(0, 1, 2), 0)["loss_sum"]) for _ in range(2))
+
+    drawn = [draw(rank) for rank in range(4)]
+    assert len({loss for losses in drawn for loss in losses}) == 8
+    assert drawn == [draw(rank) for rank in range(4)]
+    assert draw(1, seed=50) != drawn[1]
+    module = make_module(TranslationModule)
+    module._trainer = SimpleNamespace(global_rank=0)
+    state = torch.get_rng_state()
+    module.on_train_start()
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_weights_that_are_not_numbers_are_never_saved() -> None:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import Tensor
+from torch.testing import assert_close
 
 from translate.config import ModelConfig, TrainConfig, TrainerConfig
 from translate.data.batch import Batch, Example, collate
@@ -35,13 +36,17 @@ def reference(model: Transformer, batch: Batch) -> tuple[Tensor, list[Tensor]]:
     return loss.detach(), list(torch.autograd.grad(loss, list(model.parameters())))
 
 
-def fast(model: Transformer, batch: Batch, precision: str, workers: int) -> tuple[Tensor, list[Tensor]]:
+HALF = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
+SCALE = 2.0**16  # with which a gradient scaler begins
+
+
+def fast(model: Transformer, batch: Batch, precision: str, workers: int = 1) -> tuple[Tensor, list[Tensor]]:
     config = TrainConfig(trainer=TrainerConfig(precision=precision, workers=workers))
     module = make_module(model, config).train()
-    with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
+    with torch.autocast("cpu", HALF.get(precision), enabled=precision in HALF):
         outputs = module.training_step(batch, 0)
-    outputs["loss"].backward()  # type: ignore[union-attr, no-untyped-call]
-    grads = [p.grad * config.data.batch_tokens for p in model.parameters() if p.grad is not None]
+    (SCALE * torch.as_tensor(outputs["loss"])).backward()  # type: ignore[no-untyped-call]
+    grads = [p.grad * config.data.batch_tokens / SCALE for p in model.parameters() if p.grad is not None]
     return torch.as_tensor(outputs["loss_sum"]), grads
 
 
@@ -64,3 +69,27 @@ def test_loss_and_gradients_are_those_of_plain_float64(
     for grad, expected in zip(grads, expected_grads, strict=True):
         error = float((grad - expected).norm() / max(float(expected.norm()), 1e-4 * largest))
         assert error <= of_gradient
+
+
+def test_float16_is_as_good_where_sums_over_the_vocabulary_exceed_it() -> None:
+    """As trained networks do, this one has hidden states and an output projection whose means are not 0."""
+
+    def make() -> Transformer:
+        model = make_model()
+        with torch.no_grad():
+            model.decoder_norm.bias.fill_(2.0)
+            model.output.weight += 0.1
+        return model
+
+    batch = make_batch()
+    (loss, grads), (expected, expected_grads) = fast(make(), batch, "16-mixed"), reference(make(), batch)
+    assert float(loss) == pytest.approx(float(expected), rel=1e-4)
+    total, expected_total = (torch.cat([grad.flatten() for grad in some]) for some in (grads, expected_grads))
+    assert float((total - expected_total).norm()) <= 0.01 * float(expected_total.norm())
+    sums = []
+    for enabled in (False, True):
+        module = make_module(make().eval(), TrainConfig())
+        with torch.autocast("cpu", torch.float16, enabled=enabled), torch.no_grad():
+            module.validation_step(batch, 0)
+        sums.append(module._valid_sums)
+    assert_close(sums[1], sums[0], atol=0, rtol=1e-4)

@@ -11,7 +11,7 @@ from translate.bundle import find_model, load_bundle, load_bundle_config
 from translate.config import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer
-from translate.training.loss import log_sum_exp_, projected_cross_entropy
+from translate.training.loss import log_sum_exp_, product_dtype, projected_cross_entropy
 
 
 class Lesson(NamedTuple):
@@ -87,15 +87,16 @@ def projected_distillation(
     Source: Hinton et al. 2015 (arXiv:1503.02531), with a temperature of 1; for translation Kim and Rush 2016
     (arXiv:1606.07947), section 3.1.
     """
-    normalizer = partial(_normalizer_, expected=_expected(lessons, chunk_tokens), share=share)
+    normalizer = partial(_normalizer_, expected=_expected(lessons, chunk_tokens, product_dtype(hidden)), share=share)
     loss = projected_cross_entropy(hidden, weight, labels, smoothing, chunk_tokens, normalizer)
     return (1 - share) * loss
 
 
-def _expected(lessons: Sequence[Lesson], chunk_tokens: int) -> Iterator[Tensor]:
-    """The mean of the teachers' probabilities [tokens, V], chunk after chunk, as the loss takes them."""
-    device = lessons[0].hidden.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
+def _expected(lessons: Sequence[Lesson], chunk_tokens: int, dtype: torch.dtype) -> Iterator[Tensor]:
+    """The mean of the teachers' probabilities [tokens, V], chunk after chunk, as the loss takes them.
+
+    They are float32, from logits of `dtype`.
+    """
     cast = [(torch.split(lesson.hidden.to(dtype), chunk_tokens), lesson.weight.to(dtype)) for lesson in lessons]
     for chunks in zip(*(chunks for chunks, _ in cast), strict=True):
         total: Tensor | float = 0.0

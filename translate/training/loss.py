@@ -39,7 +39,8 @@ def projected_cross_entropy(
     """`smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)`, without ever holding all logits.
 
     Tokens go through in chunks; each chunk's gradient is computed while its logits are still in the processor's cache,
-    so backward costs nothing but a scaling. Logits are in the dtype of autocast, if on; the softmax is float32.
+    so backward costs nothing but a scaling. Matrix products are in the dtype of autocast, if on; the softmax, all sums
+    and the gradients are float32.
 
     Args:
         hidden: [tokens, M].
@@ -54,14 +55,19 @@ def projected_cross_entropy(
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
     """
-    if torch.is_autocast_enabled(hidden.device.type):
-        dtype = torch.get_autocast_dtype(hidden.device.type)
-        hidden, weight = hidden.to(dtype), weight.to(dtype)
+    dtype = product_dtype(hidden)
     needs_grad = torch.is_grad_enabled()  # inside an autograd function it is always off
-    loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, labels, smoothing, chunk_tokens, needs_grad, normalizer or log_sum_exp_
-    )
+    with torch.autocast(hidden.device.type, enabled=False):  # only the products of `dtype` are to be rounded to it
+        loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+            hidden, weight, labels, smoothing, chunk_tokens, dtype, needs_grad, normalizer or log_sum_exp_
+        )
     return loss
+
+
+def product_dtype(operand: Tensor) -> torch.dtype:
+    """Return the dtype of matrix products with `operand`: that of autocast on its device, if on, else its own."""
+    device = operand.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else operand.dtype
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
@@ -72,9 +78,10 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, needs_grad, normalizer):  # type: ignore[no-untyped-def]
+    def forward(ctx, hidden, weight, labels, smoothing, chunk_tokens, dtype, needs_grad, normalizer):  # type: ignore[no-untyped-def]
+        hidden, weight = hidden.to(dtype), weight.to(dtype)
         loss = hidden.new_zeros((), dtype=torch.float32)
-        grad_hidden = torch.empty_like(hidden) if needs_grad else None
+        grad_hidden = torch.empty_like(hidden, dtype=torch.float32) if needs_grad else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
         buffer = hidden.new_empty(min(chunk_tokens, hidden.size(0)), weight.size(0))  # new memory would cost a tenth
         for start in range(0, hidden.size(0), chunk_tokens):
@@ -86,12 +93,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             loss += normalizer(logits) - (1 - smoothing) * label_logits
             if grad_hidden is not None and grad_weight is not None:
                 logits.scatter_add_(1, rows, logits.new_full((), smoothing - 1).expand_as(rows))
-                grad = logits.to(weight.dtype)
-                torch.mm(grad, weight, out=grad_hidden[part])
-                if weight.dtype == torch.float32:
-                    grad_weight.addmm_(grad.T, chunk)
-                else:
-                    grad_weight += grad.T @ chunk
+                _add_gradients_(logits, chunk, weight, grad_hidden[part], grad_weight)
         if smoothing:
             share = smoothing / weight.size(0)
             hidden_sum, weight_sum = hidden.sum(0, dtype=torch.float32), weight.sum(0, dtype=torch.float32)
@@ -101,14 +103,51 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
                 grad_weight -= share * hidden_sum
         if needs_grad:
             ctx.save_for_backward(grad_hidden, grad_weight)
-            ctx.weight_dtype = weight.dtype
         return loss
 
     @staticmethod
     def backward(ctx, grad_output):  # type: ignore[no-untyped-def]
-        grad_hidden, grad_weight = ctx.saved_tensors
-        scaled_weight = (grad_weight * grad_output).to(ctx.weight_dtype)
-        return grad_hidden * grad_output.to(grad_hidden.dtype), scaled_weight, None, None, None, None, None
+        grad_hidden, grad_weight = ctx.saved_tensors  # autograd rounds them, if need be, to the inputs' dtypes
+        return grad_hidden * grad_output, grad_weight * grad_output, None, None, None, None, None, None
+
+
+def _add_gradients_(grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor) -> None:
+    """Write what a chunk adds to the loss's gradients, by way of products in the dtype of `weight`.
+
+    Args:
+        grad: Gradient by the logits [tokens, V], float32; used up.
+        chunk: Hidden states [tokens, M].
+        weight: [V, M].
+        grad_hidden: Set to `grad @ weight` [tokens, M], float32.
+        grad_weight: Gains `grad.T @ chunk` [V, M], float32.
+    """
+    if weight.dtype == torch.float32:
+        torch.mm(grad, weight, out=grad_hidden)
+        grad_weight.addmm_(grad.T, chunk)
+    elif weight.dtype == torch.float16:
+        _add_float16_gradients_(grad, chunk, weight, grad_hidden, grad_weight)
+    else:
+        grad = grad.to(weight.dtype)
+        grad_hidden.copy_(grad @ weight)
+        grad_weight += grad.T @ chunk
+
+
+def _add_float16_gradients_(
+    grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor
+) -> None:
+    """Do the work of `_add_gradients_` in float16, which has no numbers below 3e-8 and above 65,504 but 0 and infinity.
+
+    The factor of a gradient scaler comes too late for that, when these gradients are already known. So operands are
+    scaled until nothing, not even a sum, can exceed 2^15, and the products are scaled back in float32.
+    """
+    tiny = 2.0**-40  # factors of its size are finite, and so are their products and the inverses of these
+    largest = torch.linalg.vector_norm(grad, 1, dim=1).amax()  # sum of a row; no element exceeds it
+    largest_weight, largest_state = (torch.linalg.vector_norm(x, torch.inf).float() for x in (weight, chunk))
+    scale = 2.0**15 / (largest * largest_weight.clamp(min=1.0)).clamp(min=tiny)
+    shrink = 1.0 / (largest_state * chunk.size(0)).clamp(min=tiny)
+    scaled = grad.mul_(scale).half()
+    grad_hidden.copy_(scaled @ weight).div_(scale)
+    grad_weight += (scaled.T @ chunk.float().mul_(shrink).half()).float().div_(scale * shrink)
 
 
 def log_sum_exp_(logits: Tensor) -> Tensor:
