@@ -209,9 +209,10 @@ def test_int8_does_not_depend_on_the_batch(real: tuple[list[str], list[str], lis
         assert [score for _, score in others] == pytest.approx([score for _, score in found[0]], abs=1e-5)
 
 
-def test_int8_needs_a_cpu() -> None:
-    with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device meta"):
-        Translator.load(MODEL, device="meta", precision="int8")
+def test_int8_needs_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("translate.translator._find_device", torch.device)
+    with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device cuda"):
+        Translator.load(MODEL, device="cuda", precision="int8")
 
 
 def test_processors_that_add_products_of_bytes_exactly_use_all_eight_bits() -> None:
