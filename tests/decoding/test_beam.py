@@ -445,3 +445,16 @@ def test_candidates_without_the_kernels_are_the_best_that_are_allowed(
     values, places = expected.view(2, -1).topk(4, dim=1)
     torch.testing.assert_close(found.log_probs, values)
     assert torch.equal(found.beams * VOCAB + found.token_ids, places)
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+def test_stopping_early_changes_nothing_among_the_best(wanted: int) -> None:
+    ids, compared = range(200, 280), 0
+    few = run(random_script, *ids, num_hypotheses=wanted, max_output_len=8)
+    for some, every in zip(few, run(random_script, *ids, num_hypotheses=4, max_output_len=8), strict=True):
+        scores = [hypothesis.score for hypothesis in every]
+        assert scores == sorted(scores, reverse=True)
+        if all(hypothesis.token_ids[-1] == EOS for hypothesis in every[:wanted]):
+            assert [one.token_ids for one in some] == [one.token_ids for one in every[:wanted]]
+            compared += 1
+    assert compared > 40

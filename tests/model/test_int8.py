@@ -220,3 +220,15 @@ def test_processors_that_add_products_of_bytes_exactly_use_all_eight_bits() -> N
     if not flags.is_file() or not {"avx512_vnni", "avx_vnni"} & set(flags.read_text().split()):
         pytest.skip("this processor has no instructions for dot products of bytes")
     assert int(Int8Linear(torch.nn.Linear(64, 16)).weight.abs().max()) == 127
+
+
+@torch.inference_mode()
+def test_weights_and_inputs_on_the_grid_of_8_bits_lose_nothing() -> None:
+    linear = nn.Linear(64, 16, bias=False)
+    most = int(Int8Linear(linear).weight.abs().max())
+    generator = torch.Generator().manual_seed(3)
+    linear.weight.copy_(torch.randint(-most, most + 1, (16, 64), generator=generator) / 50)
+    linear.weight[:, 0] = most / 50  # the largest of each row
+    x = torch.randint(-127, 128, (5, 64), generator=generator) / 8
+    x[:, 1] = 127 / 8
+    torch.testing.assert_close(Int8Linear(linear)(x), linear(x), rtol=1e-5, atol=1e-3)
