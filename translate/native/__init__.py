@@ -23,6 +23,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from translate.files import move_file
+
 _SOURCES = [Path(__file__).with_name(name) for name in ("kernels.c", "layers.c")]
 _FLAGS = (
     "-O3",
@@ -189,7 +191,7 @@ def _compiled(compiler: list[str]) -> Path:
             made = Path(folder) / path.name
             command = [*compiler, *_FLAGS, "-o", str(made), *map(str, _SOURCES), "-lm"]
             subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-            made.replace(path)
+            move_file(made, path)
     return path
 
 
