@@ -148,22 +148,27 @@ def test_a_complete_entry_is_not_filled_again(tmp_path):
                 (folder / "file").write_text("x")
 
 
-@pytest.mark.parametrize("damage", ["truncate", "lengthen", "remove", "no sizes", "half the sizes"])
-def test_an_entry_whose_files_are_not_as_long_as_written_is_made_anew(tmp_path, damage):
-    entry = tmp_path / "entry"
-    for _ in range(2):
-        with new_entry(entry) as folder, RowWriter(folder, "rows", "uint16") as rows:
-            rows.extend([[7, 8], [9]])
-        sizes, values = entry / "sizes.json", entry / "rows.values"
-        {
-            "truncate": lambda: os.truncate(values, 3),
-            "lengthen": lambda: os.truncate(values, 60),
-            "remove": values.unlink,
-            "no sizes": sizes.unlink,
-            "half the sizes": lambda: os.truncate(sizes, 10),
-        }[damage]()
+def write_rows(entry: Path) -> None:
     with new_entry(entry) as folder, RowWriter(folder, "rows", "uint16") as rows:
         rows.extend([[7, 8], [9]])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: os.truncate(entry / "rows.values", 3),
+        lambda entry: os.truncate(entry / "rows.values", 60),
+        lambda entry: (entry / "rows.values").unlink(),
+        lambda entry: (entry / "sizes.json").unlink(),
+        lambda entry: os.truncate(entry / "sizes.json", 10),
+    ],
+    ids=["shorter", "longer", "a file is gone", "no sizes", "half the sizes"],
+)
+def test_an_entry_whose_files_are_not_as_long_as_written_is_made_anew(tmp_path, damage):
+    entry = tmp_path / "entry"
+    write_rows(entry)
+    damage(entry)
+    write_rows(entry)
     stored = Rows(entry, "rows")
     assert [stored[row].tolist() for row in range(2)] == [[7, 8], [9]]
     assert names(tmp_path) == ["entry"]
