@@ -1,5 +1,9 @@
 """Fixtures that several test files share."""
 
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +24,25 @@ def multi30k() -> Path:
     if not (MULTI30K / "raw" / "train.en.gz").exists():
         pytest.skip(f"Multi30k is not at {MULTI30K}")
     return MULTI30K
+
+
+@pytest.fixture
+def small_files() -> Iterator[Callable[[int], None]]:
+    """What limits the size of the files that this process may write, as a full disk does, until the test ends."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 128 KiB; needs the right to mount one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a file system cannot be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)

@@ -1,5 +1,6 @@
 """The model directory: round trip, completeness, and one clear line for whatever is wrong with it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,6 +90,26 @@ def test_saving_replaces_an_older_bundle_and_a_failure_leaves_it(
     with pytest.raises(OSError, match="disk full"):
         save_bundle(bundle, model, tokenizer, replace(config, max_src_len=40))
     assert load_bundle(bundle)[2].max_src_len == 30
+    assert [path.name for path in bundle.parent.iterdir()] == ["model"]
+
+
+def test_a_bundle_that_does_not_fit_is_named_and_the_older_one_stays(parts: Parts, bundle: Path, small_files) -> None:
+    _, tokenizer, config = parts
+    size = config.src_vocab_size
+    large = build_model(replace(NETWORK, d_ff=4096), size, size)
+    small_files(300_000)
+    with pytest.raises(OSError, match="File too large") as error:
+        save_bundle(bundle, large, tokenizer, replace(config, max_src_len=40))
+    assert error.value.filename == str(bundle)
+    assert load_bundle(bundle)[2].max_src_len == 20
+    assert [path.name for path in bundle.parent.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("find", [find_model, load_bundle], ids=["of a run", "itself"])
+def test_a_model_whose_replacement_was_killed_midway_is_found(bundle: Path, find: Callable[[Path], object]) -> None:
+    bundle.rename(bundle.with_name(".model.old"))  # between the two renames
+    find(bundle.parent if find is find_model else bundle)
+    assert load_bundle(bundle)[2].max_src_len == 20
     assert [path.name for path in bundle.parent.iterdir()] == ["model"]
 
 

@@ -125,6 +125,17 @@ def run_dir(tmp_path_factory):
 FAST = {"bootstrap": 10, "decode": DecodeConfig(beam_size=2, max_output_len=8)}
 
 
+def test_a_report_that_does_not_fit_is_named_and_the_older_one_stays(files, run_dir, tmp_path, small_files):
+    settings = {"model": str(run_dir), "output": str(tmp_path / "scores"), **FAST}
+    evaluate(EvaluateConfig(**settings))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "scores").iterdir()}
+    small_files(10)
+    with pytest.raises(OSError, match="File too large") as error:
+        evaluate(EvaluateConfig(**settings))
+    assert Path(error.value.filename).parent == tmp_path / "scores"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "scores").iterdir()} == before
+
+
 def test_a_run_alone_is_scored_on_its_own_test_sets(files, run_dir):
     Path("runs").mkdir()
     Path("runs/latest").symlink_to(run_dir)

@@ -99,3 +99,23 @@ def test_the_command_line_exports(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("error: output (")
+
+
+def test_an_export_that_does_not_fit_is_named_and_the_older_one_stays(tmp_path: Path, small_files) -> None:
+    output = tmp_path / "out"
+    save_exported(output, *load_bundle(FIXTURE), "int8")
+    before = (output / "model.bin").stat().st_size
+    small_files(before)
+    with pytest.raises(OSError, match="File too large") as error:
+        save_exported(output, *load_bundle(FIXTURE), "float32")
+    assert error.value.filename == str(output)
+    assert (output / "model.bin").stat().st_size == before
+    assert Translator.load(output, device="cpu").translate(["A dog."], beam_size=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_export_whose_replacement_was_killed_midway_is_found(tmp_path: Path) -> None:
+    save_exported(tmp_path / "out", *load_bundle(FIXTURE), "int8")
+    (tmp_path / "out").rename(tmp_path / ".out.old")  # between the two renames
+    assert Translator.load(tmp_path / "out", device="cpu").translate(["A dog."], beam_size=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -380,3 +382,48 @@ def test_a_line_typed_is_answered_and_an_interrupt_ends_quietly(model_path: str)
     door.send_signal(signal.SIGINT)
     out, err = door.communicate(timeout=60)
     assert (door.returncode, out, err) == (130, b"", b"")
+
+
+def test_an_output_that_does_not_fit_is_named_and_can_be_resumed(
+    door: Door, tmp_path: Path, small_files: Callable[[int], None]
+) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.write_text("a cat\n" * 50)
+    small_files(2000)
+    with pytest.raises(OSError, match="File too large") as error:
+        door("--input", str(source), "--output", str(output), "--json", "--greedy")
+    assert error.value.filename == str(output)
+    assert (tmp_path / "out.resume").is_file()
+    small_files(1_000_000)
+    door("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
+    assert output.read_text().count("\n") == 50
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["--output", "stdout"])
+def test_a_full_disk_is_one_line_and_status_2(model_path: str, to: str) -> None:
+    command = [sys.executable, "-m", "translate.infer", "--model", model_path, "--greedy", "a cat"]
+    with open("/dev/full", "wb") as full:
+        if to == "--output":
+            done = subprocess.run([*command, to, "/dev/full"], capture_output=True, text=True)
+        else:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("error: /dev/full: No space left" if to == "--output" else "error: No space left")
+
+
+def test_an_output_is_on_the_disk_before_its_record_goes(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").write_text("a cat\n")
+    fsync, synced = os.fsync, []
+
+    def watched(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, (tmp_path / "out.resume").exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    door("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
+    assert ((tmp_path / "out").stat().st_ino, True) in synced
+    assert not (tmp_path / "out.resume").exists()

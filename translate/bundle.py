@@ -8,13 +8,12 @@ model/config.yaml          BundleConfig
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from translate.config import DecodeConfig, ModelConfig, load_config, save_config
+from translate.files import new_directory, recover_directory, write_text
 
 if TYPE_CHECKING:
     import torch
@@ -61,22 +60,19 @@ class BundleConfig:
 
 
 def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
-    """Write a model directory; it appears, or replaces an older one, only when it is complete."""
+    """Write a model directory; it appears, or replaces an older one, only when it is complete.
+
+    Raises:
+        OSError: If it cannot be written; the message names the directory and what is full.
+    """
     from safetensors.torch import save_model
 
-    target = Path(directory)
-    parts = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    shutil.rmtree(parts, ignore_errors=True)
-    parts.mkdir(parents=True)
-    try:
+    with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
         save_model(model, str(parts / _WEIGHTS))
         (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
-        (parts / _CARD).write_text(model_card(config, num_parameters(model)), encoding="utf-8")
-        replace_directory(parts, target)
-    finally:
-        shutil.rmtree(parts, ignore_errors=True)
+        write_text(parts / _CARD, model_card(config, num_parameters(model)))
 
 
 def load_bundle(
@@ -94,6 +90,7 @@ def load_bundle(
     from translate.model.transformer import build_model
 
     path = Path(directory)
+    recover_directory(path)
     for name in (_CONFIG, _WEIGHTS):
         if not (path / name).is_file():
             raise ValueError(f"{path / name} is missing; {path} is not a complete model directory")
@@ -121,6 +118,7 @@ def find_model(path: Path | str | None = None) -> Path:
     """
     root = LATEST if path is None else Path(path)
     for candidate in (root, root / "model"):
+        recover_directory(candidate)
         if (candidate / _WEIGHTS).is_file():
             return candidate
     if path is None:
@@ -198,12 +196,3 @@ def _load_weights(model: Transformer, path: Path) -> None:
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:300]
         raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error
-
-
-def replace_directory(source: Path, target: Path) -> None:
-    """Rename `source` to `target`, moving a directory that is there already out of the way first."""
-    old = target.with_name(f".{target.name}.{os.getpid()}.old")
-    if target.exists():
-        target.rename(old)
-    source.rename(target)
-    shutil.rmtree(old, ignore_errors=True)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from translate.files import write_text
+
 Config = TypeVar("Config")
 
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
@@ -685,9 +687,8 @@ def save_config(config: Any, path: Path) -> None:
     """Write a config dataclass as YAML, every key with its value."""
     from omegaconf import OmegaConf
 
-    whole = path.with_name(f".{path.name}.tmp")  # other processes of a resumed run may be reading the old one
-    whole.write_text(OmegaConf.to_yaml(OmegaConf.structured(config)), encoding="utf-8")
-    whole.replace(path)
+    # in one rename, as other processes of a resumed run may be reading the old one
+    write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
 
 
 def unknown_setting(key: str, schema: type) -> str:

@@ -1,13 +1,12 @@
 """The command-line door to export: `python -m translate.export model=RUN quantization=int8`."""
 
-import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from translate.config import ExportConfig
 from translate.doors import run_door
 from translate.exporting.directory import exported_format
+from translate.files import new_directory, recover_directory, write_text
 from translate.hydra_door import hydra_main
 
 if TYPE_CHECKING:
@@ -60,27 +59,21 @@ def save_exported(
 
     Raises:
         ValueError: If what writes the format is not installed, or the format cannot hold the model.
+        OSError: If it cannot be written; the message names the directory and what is full.
     """
-    from translate.bundle import replace_directory
     from translate.exporting.directory import save_settings
 
     write, settings = _writer(format), _settings(config, quantization, format)
-    target = Path(directory)
-    parts = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    shutil.rmtree(parts, ignore_errors=True)
-    parts.mkdir(parents=True)
-    try:
+    with new_directory(Path(directory)) as parts:
         write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
-        Path(parts, "README.md").write_text(_card(settings, format), encoding="utf-8")
-        replace_directory(parts, target)
-    finally:
-        shutil.rmtree(parts, ignore_errors=True)
+        write_text(parts / "README.md", _card(settings, format))
 
 
 def _check_output(output: Path, *, overwrite: bool) -> None:
     """Refuse to replace what is there, unless it is an earlier export and the user wants it."""
+    recover_directory(output)
     if not output.exists():
         return
     if not overwrite:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import BinaryIO
+
+from translate.files import explained, write_text
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +40,7 @@ class Record:
 
     def write(self) -> None:
         """Put it beside the output."""
-        self.path.write_text(json.dumps(self.settings, indent=1) + "\n", encoding="utf-8")
+        write_text(self.path, json.dumps(self.settings, indent=1) + "\n")
 
     def answered(
         self, total: int, *, numbered: bool = False, lines_each: int = 1, header: bool = False
@@ -108,13 +111,20 @@ def _count(lines: Iterable[bytes], lines_each: int) -> tuple[int, int, int]:
 
 @contextmanager
 def open_output(path: Path, size: int, record: Record | None) -> Iterator[BinaryIO]:
-    """The file to write to, behind its first `size` bytes; its record stays beside it until this ends without error."""
-    with path.open("r+b" if size else "wb") as file:
+    """The file to write to, behind its first `size` bytes; its record stays beside it until this ends without error.
+
+    Raises:
+        OSError: If it cannot be written; the message names the file and what is full.
+    """
+    with explained(path), path.open("r+b" if size else "wb") as file:
         if size:
             file.truncate(size)
             file.seek(size)
         if record is not None:
             record.write()
         yield file
+        if record is not None:
+            file.flush()
+            os.fsync(file.fileno())  # without its record an output is taken for complete
     if record is not None:
         record.path.unlink(missing_ok=True)

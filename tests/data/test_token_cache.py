@@ -1,6 +1,7 @@
 """Cache entries are whole or not there, whoever writes at once and whoever is killed."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,22 +19,27 @@ import sys
 from pathlib import Path
 from translate.data.token_cache import RowWriter, new_entry
 entry, value = Path(sys.argv[1]), int(sys.argv[2])
-with new_entry(entry) as folder, RowWriter(folder, "rows", "uint16") as rows:
-    rows.extend([[value] * 5])
-    print("writing", flush=True)
-    sys.stdin.readline()
+print("started", flush=True)
+with new_entry(entry) as folder:
+    if folder is not None:
+        with RowWriter(folder, "rows", "uint16") as rows:
+            rows.extend([[value] * 5])
+        print("writing", flush=True)
+        sys.stdin.readline()
 print("done", flush=True)
 """
 
 
-def start_writer(entry: Path, value: int) -> subprocess.Popen[str]:
+def start_writer(entry: Path, value: int, *, waits: bool = False) -> subprocess.Popen[str]:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(entry), str(value)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert writer.stdout.readline() == "writing\n"
+    assert writer.stdout.readline() == "started\n"
+    if not waits:
+        assert writer.stdout.readline() == "writing\n"
     return writer
 
 
@@ -101,28 +107,80 @@ def test_an_error_leaves_nothing(tmp_path):
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["entry.lock"]
 
 
-def test_of_two_writers_at_once_the_first_to_end_wins(tmp_path):
+def names(folder: Path) -> list[str]:
+    """What lies in a cache folder beside the empty lock files."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+
+
+def test_of_two_writers_at_once_the_second_waits_and_uses_what_the_first_has_written(tmp_path):
     entry = tmp_path / "entry"
-    first, second = start_writer(entry, 1), start_writer(entry, 2)
-    finish(second)
-    assert Rows(entry, "rows")[0].tolist() == [2] * 5
+    first = start_writer(entry, 1)
+    second = start_writer(entry, 2, waits=True)
+    assert not select.select([second.stdout], [], [], 0.3)[0]  # it neither writes nor ends
     finish(first)
-    assert Rows(entry, "rows")[0].tolist() == [2] * 5
-    assert os.listdir(tmp_path) == ["entry"]
+    finish(second)
+    assert Rows(entry, "rows")[0].tolist() == [1] * 5
+    assert names(tmp_path) == ["entry"]
 
 
-def test_a_killed_writer_leaves_no_entry_and_the_next_one_cleans_up(tmp_path):
-    entry = tmp_path / "entry"
-    dead, alive = start_writer(entry, 1), start_writer(tmp_path / "other", 2)
+@pytest.mark.parametrize("wanted", ["dead", "new"])
+def test_a_killed_writer_leaves_no_entry_and_the_next_one_of_any_entry_cleans_up(tmp_path, wanted):
+    dead, alive = start_writer(tmp_path / "dead", 1), start_writer(tmp_path / "alive", 2)
     dead.send_signal(signal.SIGKILL)
     dead.wait()
-    assert not entry.exists()
-    assert len(os.listdir(tmp_path)) == 2
-    with new_entry(entry) as folder:
+    assert not (tmp_path / "dead").exists()
+    assert len(names(tmp_path)) == 2
+    with new_entry(tmp_path / wanted) as folder:
         (folder / "file").write_text("x")
-    assert len([name for name in os.listdir(tmp_path) if name.startswith("entry")]) == 1
+    assert len(names(tmp_path)) == 2  # the entry and the folder of the living writer
     finish(alive)
-    assert sorted(os.listdir(tmp_path)) == ["entry", "other"]
+    assert names(tmp_path) == sorted(["alive", wanted])
+
+
+def test_a_complete_entry_is_not_filled_again(tmp_path):
+    for expected in (True, False):
+        with new_entry(tmp_path / "entry") as folder:
+            assert (folder is not None) == expected
+            if folder is not None:
+                (folder / "file").write_text("x")
+
+
+def write_rows(entry: Path) -> None:
+    with new_entry(entry) as folder, RowWriter(folder, "rows", "uint16") as rows:
+        rows.extend([[7, 8], [9]])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: os.truncate(entry / "rows.values", 3),
+        lambda entry: os.truncate(entry / "rows.values", 60),
+        lambda entry: (entry / "rows.values").unlink(),
+        lambda entry: (entry / "sizes.json").unlink(),
+        lambda entry: os.truncate(entry / "sizes.json", 10),
+    ],
+    ids=["shorter", "longer", "a file is gone", "no sizes", "half the sizes"],
+)
+def test_an_entry_whose_files_are_not_as_long_as_written_is_made_anew(tmp_path, damage):
+    entry = tmp_path / "entry"
+    write_rows(entry)
+    damage(entry)
+    write_rows(entry)
+    stored = Rows(entry, "rows")
+    assert [stored[row].tolist() for row in range(2)] == [[7, 8], [9]]
+    assert names(tmp_path) == ["entry"]
+
+
+def test_an_entry_that_does_not_fit_is_named_and_leaves_nothing(tmp_path, small_files):
+    def write() -> None:
+        with new_entry(tmp_path / "entry") as folder, RowWriter(folder, "rows", "uint16") as rows:
+            rows.extend([[1] * 100_000])
+
+    small_files(100_000)
+    with pytest.raises(OSError, match=r"File too large; .*ulimit -f") as error:
+        write()
+    assert error.value.filename == str(tmp_path / "entry")
+    assert names(tmp_path) == []

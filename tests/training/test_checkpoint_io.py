@@ -43,7 +43,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) 
 
 
 def test_what_a_killed_save_left_behind_is_replaced_by_the_next(tmp_path: Path) -> None:
-    (tmp_path / ".a.ckpt.tmp").write_bytes(b"half")
+    (tmp_path / ".a.ckpt.123.tmp").write_bytes(b"half")
     SafeCheckpointIO().save_checkpoint({"step": 1}, tmp_path / "a.ckpt")
     assert [file.name for file in tmp_path.iterdir()] == ["a.ckpt"]
 
@@ -70,3 +70,22 @@ def test_a_file_with_code_inside_is_refused_and_the_code_not_run(tmp_path: Path,
     with pytest.raises(ValueError, match=r"a\.ckpt cannot be loaded"):
         SafeCheckpointIO().load_checkpoint(path, weights_only=weights_only)
     assert not target.exists()
+
+
+def test_a_checkpoint_that_does_not_fit_is_named_and_the_earlier_one_stays(tmp_path: Path, small_files) -> None:
+    path = tmp_path / "a.ckpt"
+    SafeCheckpointIO().save_checkpoint({"step": 1}, path)
+    small_files(100_000)
+    with pytest.raises(OSError, match=r"File too large; .*ulimit -f") as error:
+        SafeCheckpointIO().save_checkpoint({"x": torch.zeros(100_000)}, path)
+    assert error.value.filename == str(path)
+    assert SafeCheckpointIO().load_checkpoint(path) == {"step": 1}
+    assert [file.name for file in tmp_path.iterdir()] == ["a.ckpt"]
+
+
+def test_a_full_disk_is_named_with_what_it_has_left(tiny_disk: Path) -> None:
+    path = tiny_disk / "a.ckpt"
+    SafeCheckpointIO().save_checkpoint({"step": 1}, path)
+    with pytest.raises(OSError, match=r"No space left on device: more is needed than the 0\.1 MB"):
+        SafeCheckpointIO().save_checkpoint({"x": torch.zeros(100_000)}, path)
+    assert SafeCheckpointIO().load_checkpoint(path) == {"step": 1}

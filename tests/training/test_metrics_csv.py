@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from translate.training.metrics_csv import COLUMNS, MetricsCsv
 
 
@@ -41,3 +43,15 @@ def test_truncating_drops_the_rows_after_a_step_and_writing_goes_on(tmp_path: Pa
     assert [row["step"] for row in table(path)] == ["5", "10", "10", "20"]
     assert path.read_text().count("train_loss") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["metrics.csv"]
+
+
+def test_a_row_that_a_full_disk_cut_short_is_dropped_on_resuming(tmp_path: Path, small_files) -> None:
+    path = tmp_path / "metrics.csv"
+    MetricsCsv(path).log_metrics({"train_loss": 1.0}, 1)
+    small_files(path.stat().st_size + 3)
+    with pytest.raises(OSError, match="File too large") as error:
+        MetricsCsv(path).log_metrics({"train_loss": 2.0}, 20_000)
+    assert error.value.filename == str(path)
+    assert path.read_bytes().endswith(b"\n200")
+    MetricsCsv(path).truncate(1_000_000)
+    assert table(path) == [{"step": "1", "train_loss": "1.0"}]

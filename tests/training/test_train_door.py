@@ -129,3 +129,21 @@ def test_a_sweep_trains_each_of_its_runs_in_a_directory_of_its_own(make_config, 
     assert [len(losses(path)) for path in runs] == [7, 7]
     assert losses(runs[0]) != losses(runs[1])
     assert (tmp_path / "runs/latest").resolve() == runs[1]
+
+
+def test_a_checkpoint_that_does_not_fit_is_one_line_and_the_earlier_one_resumes(make_config, tmp_path) -> None:
+    command = [*settings(make_config()), "run_dir=the run", "trainer.max_epochs=null", "trainer.max_steps=6"]
+    run(*command, "trainer.checkpoint_every=2", cwd=tmp_path)
+    last = tmp_path / "the run" / "checkpoints" / "last.ckpt"
+    before = last.read_bytes()
+    limit = ["bash", "-c", f'ulimit -f {len(before) // 1024 // 2}; exec "$@"', "-"]  # KiB
+    command = [*limit, sys.executable, "-m", "translate.train", "resume=the run", "trainer.max_steps=8"]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, text=True, capture_output=True, timeout=100)
+    assert done.returncode == 2, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert re.fullmatch(r"error: .*/checkpoints/.*\.ckpt: File too large; raise the limit .*", line)
+    assert "Traceback" not in done.stderr
+    assert last.read_bytes() == before
+    assert not list(last.parent.glob(".*"))
+    run("resume=the run", "trainer.max_steps=8", cwd=tmp_path)
+    assert max(losses(tmp_path / "the run")) == 8

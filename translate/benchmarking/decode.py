@@ -26,6 +26,7 @@ from translate.data.corpus import Pair, open_corpus
 from translate.evaluation.inputs import read_pairs
 from translate.evaluation.run import versions
 from translate.evaluation.scores import Statistics
+from translate.files import write_text
 from translate.training.progress import say
 
 _PEERS = ("ctranslate2", "transformers")
@@ -202,6 +203,5 @@ def _machine() -> dict[str, str]:
 
 
 def _write(found: DecodeBenchmark, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "decode.json").write_text(found.to_json(), encoding="utf-8")
-    (output / "decode.md").write_text(found.to_markdown(), encoding="utf-8")
+    write_text(output / "decode.json", found.to_json())
+    write_text(output / "decode.md", found.to_markdown())

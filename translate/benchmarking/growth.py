@@ -26,6 +26,7 @@ from translate.data.readers import read_aligned
 from translate.data.sources import Pair
 from translate.data.tokenizer import Tokenizer
 from translate.evaluation.run import versions
+from translate.files import write_text
 from translate.model.transformer import build_model
 from translate.training.layout import with_layout
 from translate.training.progress import say
@@ -184,6 +185,5 @@ def _machine(config: BenchmarkGrowthConfig) -> dict[str, str]:
 
 
 def _write(found: GrowthBenchmark, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "growth.json").write_text(found.to_json(), encoding="utf-8")
-    (output / "growth.md").write_text(found.to_markdown(), encoding="utf-8")
+    write_text(output / "growth.json", found.to_json())
+    write_text(output / "growth.md", found.to_markdown())

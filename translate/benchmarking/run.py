@@ -24,6 +24,7 @@ from translate.comparison.measure import Rate, measure_in_turns
 from translate.config import BenchmarkTrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import versions
+from translate.files import write_text
 from translate.model.transformer import Transformer, build_model
 from translate.training.layout import with_layout
 from translate.training.progress import say
@@ -159,6 +160,5 @@ def _progress(number: int, name: str, rate: float) -> None:
 
 
 def _write(found: TrainBenchmark, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
-    (output / "benchmark.json").write_text(found.to_json(), encoding="utf-8")
-    (output / "benchmark.md").write_text(found.to_markdown(), encoding="utf-8")
+    write_text(output / "benchmark.json", found.to_json())
+    write_text(output / "benchmark.md", found.to_markdown())

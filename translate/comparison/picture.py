@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from translate.comparison.report import Comparison, RowResult
+from translate.files import atomic_write
 
 # Okabe and Ito's colours, told apart with any colour vision; shapes help where there are more rows than colours
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000")
@@ -54,7 +55,8 @@ def draw(comparison: Comparison, path: Path) -> None:
         handles, labels = figure.axes[2].get_legend_handles_labels()
         columns = max(1, min(len(rows), 55 * across // max(len(name) + 6 for name in names)))
         figure.legend(handles, labels, title=title, loc="outside upper center", ncols=columns)
-        figure.savefig(path, dpi=140)
+        with atomic_write(path) as file:
+            figure.savefig(file, format="png", dpi=140)
 
 
 def short_names(rows: Sequence[RowResult]) -> tuple[list[str], str | None]:

@@ -26,6 +26,7 @@ from translate.comparison.runs import Row, Run, make_rows, open_data, open_run
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluation.run import versions
 from translate.evaluation.scores import interval, p_value
+from translate.files import write_text
 from translate.training.progress import say
 from translate.translator import Translator
 
@@ -86,8 +87,8 @@ def compare(
         command=command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    (output / "compare.json").write_text(comparison.to_json(), encoding="utf-8")
-    (output / "compare.md").write_text(comparison.to_markdown(), encoding="utf-8")
+    write_text(output / "compare.json", comparison.to_json())
+    write_text(output / "compare.md", comparison.to_markdown())
     draw(comparison, output / "compare.png")
     return comparison
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
@@ -27,6 +25,7 @@ from translate.data.prepare import TextStore, TokenStore, cached_text, cached_to
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import cache_key
 from translate.data.tokenizer import Tokenizer
+from translate.files import lock
 
 TwoSides = TypeVar("TwoSides", Example, Pair)
 _AHEAD = 4  # batches made while the model works on another
@@ -94,17 +93,6 @@ class BatchLoader:
                 yield waiting.popleft().result()
 
 
-@contextmanager
-def _alone(cache_dir: Path, name: str) -> Iterator[None]:
-    """Let one process at a time do the block, of all that share the folder and the name."""
-    folder = cache_dir / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / name).open("w") as file:
-        with suppress(OSError):  # a file system without locks: several do it, and the cache keeps what one of them made
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 class FixedBatches:
     """Batches in the same order every time, for validation."""
 
@@ -162,7 +150,8 @@ class TranslationDataModule(LightningDataModule):
             ValueError: For whatever is wrong with the corpus or the settings, in one line that says what to do.
         """
         if self._tokens is None:
-            with _alone(Path(self._config.cache_dir), cache_key(self._config, self._tokenizer_config)):
+            key = cache_key(self._config, self._tokenizer_config)
+            with lock(Path(self._config.cache_dir) / "locks" / key):
                 self._prepare()
 
     def _prepare(self) -> None:

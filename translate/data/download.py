@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import http.client
@@ -13,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from translate.data.sources import write_atomically
+from translate.files import lock, move_file, write_text
 
 MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d/data/task1/raw"
 MULTI30K_TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "test_2018_flickr")
@@ -30,7 +29,7 @@ _SHA256 = {
 # The checksums of these were not known when this was written, only how many lines they have. The checksum of the first
 # download is kept beside the files, so that a later one cannot differ unseen.
 _LINES = {"test_2017_flickr": 1000, "test_2017_mscoco": 461, "test_2018_flickr": 1071}
-_LOCK = "sha256.json"
+_KNOWN = "sha256.json"
 
 
 def download_multi30k(folder: Path, url: str = MULTI30K_URL) -> Path:
@@ -52,8 +51,8 @@ def download_multi30k(folder: Path, url: str = MULTI30K_URL) -> Path:
     from tqdm import tqdm
 
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock, tqdm(desc="multi30k", unit="B", unit_scale=True) as bar:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # a second run waits for the first and finds its files
+    # a second run waits for the first and finds its files
+    with lock(folder / ".lock"), tqdm(desc="multi30k", unit="B", unit_scale=True) as bar:
         for name in [name for name in names if not (folder / name).is_file()]:
             bar.set_postfix_str(name)
             part = folder / f"{name}.part"
@@ -66,7 +65,7 @@ def download_multi30k(folder: Path, url: str = MULTI30K_URL) -> Path:
                     "command, or set data.root=DIR to a folder that has train.en.gz and the others"
                 ) from error
             _check(part, name)
-            part.replace(folder / name)
+            move_file(part, folder / name)
     return folder
 
 
@@ -92,8 +91,8 @@ def _check(part: Path, name: str) -> None:
     """Compare a download with its known checksum, or with its line count and the first download's checksum."""
     content = part.read_bytes()
     found = hashlib.sha256(content).hexdigest()
-    lock = part.with_name(_LOCK)
-    remembered: dict[str, str] = json.loads(lock.read_text()) if lock.is_file() else {}
+    known = part.with_name(_KNOWN)
+    remembered: dict[str, str] = json.loads(known.read_text()) if known.is_file() else {}
     expected = _SHA256.get(name, remembered.get(name, found))
     stem = name.partition(".")[0]
     if found != expected or _count_lines(content) != _LINES.get(stem, _count_lines(content)):
@@ -103,7 +102,7 @@ def _check(part: Path, name: str) -> None:
             f"{_count_lines(content)} lines); try again, or set data.root=DIR to a copy that you trust"
         )
     if name not in _SHA256:
-        write_atomically(lock, json.dumps(remembered | {name: found}, indent=2))
+        write_text(known, json.dumps(remembered | {name: found}, indent=2))
 
 
 def _count_lines(content: bytes) -> int:

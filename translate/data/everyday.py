@@ -24,6 +24,7 @@ from translate.data.grammar import scenes as s
 from translate.data.grammar.lexicon import Lexicon, read_table
 from translate.data.grammar.phrases import Pair, finish
 from translate.data.grammar.writer import Writer
+from translate.files import write_text
 
 Splits = dict[str, list[tuple[str, str]]]
 Relation = tuple[str, str, str]
@@ -252,11 +253,10 @@ def build(seed: int = DEFAULT_SEED, directory: Path | None = None) -> Splits:
 
 def write(directory: Path, seed: int = DEFAULT_SEED, source: Path | None = None) -> None:
     """Write ``{train,valid,test,test_unseen}.{en,fr}`` into a directory (see :func:`build`)."""
-    directory.mkdir(parents=True, exist_ok=True)
     for split, pairs in build(seed, source).items():
         for column, language in enumerate(("en", "fr")):
             text = "".join(pair[column] + "\n" for pair in pairs)
-            (directory / f"{split}.{language}").write_bytes(text.encode("utf-8"))
+            write_text(directory / f"{split}.{language}", text)
 
 
 def _default_directory() -> Path:

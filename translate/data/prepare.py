@@ -20,6 +20,7 @@ from translate.data.corpus import Corpus
 from translate.data.sources import Pair
 from translate.data.token_cache import Rows, RowWriter, cache_key, new_entry
 from translate.data.tokenizer import Tokenizer
+from translate.files import write_text
 
 _CHUNK = 10_000  # pairs cleaned or encoded at a time
 _SPLITS = ("train", "valid")
@@ -73,8 +74,8 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
     """
     key = cache_key("text", corpus.fingerprint, rules)
     entry = cache_dir / "text" / key
-    if not entry.is_dir():
-        with new_entry(entry) as folder:
+    with new_entry(entry) as folder:
+        if folder is not None:
             report = CleaningReport(asdict(rules))
             cleaner = Cleaner(rules, report)
             _write_texts(folder, "valid", cleaner.valid(corpus.valid()))
@@ -85,7 +86,7 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
             _write_texts(folder, "train", cleaner.train(corpus.train(), extra))
             for split in report.counts:
                 _check_some_left(report, split)
-            (folder / "counts.json").write_text(json.dumps(report.counts))
+            write_text(folder / "counts.json", json.dumps(report.counts))
     counts = json.loads((entry / "counts.json").read_text())
     return TextStore(key, _open_rows(entry), counts, CleaningReport(asdict(rules), counts).kept("train"))
 
@@ -112,8 +113,8 @@ def cached_tokenizer(
     settings = (config.kind, config.vocab_size, config.joint, config.character_coverage, list(config.user_symbols))
     settings += (list(languages),) if languages else ()
     entry = cache_dir / "tokenizers" / cache_key("tokenizer", text.key, settings)
-    if not entry.is_dir():
-        with new_entry(entry) as folder:
+    with new_entry(entry) as folder:
+        if folder is not None:
             Tokenizer.train(
                 text.rows["train.src"].texts(),
                 text.rows["train.tgt"].texts(),
@@ -135,10 +136,10 @@ def cached_tokens(text: TextStore, tokenizer: Tokenizer, max_len: int, cache_dir
         ValueError: If every training or every validation pair is longer.
     """
     entry = cache_dir / "tokens" / cache_key("tokens", text.key, tokenizer.fingerprint, max_len)
-    if not entry.is_dir():
-        with new_entry(entry) as folder:
+    with new_entry(entry) as folder:
+        if folder is not None:
             dropped = {split: _write_tokens(folder, split, text, tokenizer, max_len) for split in _SPLITS}
-            (folder / "dropped.json").write_text(json.dumps(dropped))
+            write_text(folder / "dropped.json", json.dumps(dropped))
     dropped = json.loads((entry / "dropped.json").read_text())
     rows, text_rows = _open_rows(entry), Rows(entry, "train.text_rows")
     own = bisect_left(range(len(text_rows)), text.own, key=lambda row: int(text_rows[row][0]))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from translate.data.readers import Row, missing_column, read_aligned, read_table
+from translate.files import write_text
 
 TABLES = (".parquet", ".arrow")
 TEXTS = (".tsv", ".csv", ".jsonl", ".json")
@@ -136,7 +136,7 @@ class HubSource:
             with _one_line(f"{self.hub_id}: cannot be found on the hub", "check the network, or set data.root=DIR"):
                 revision = datasets.load_dataset_builder(self.hub_id, self.hub_config).hash
                 splits = datasets.get_dataset_split_names(self.hub_id, self.hub_config, revision=revision)
-            write_atomically(file, json.dumps({"revision": revision, "splits": splits}))
+            write_text(file, json.dumps({"revision": revision, "splits": splits}))
         about: dict[str, Any] = json.loads(file.read_text())
         return about
 
@@ -148,14 +148,6 @@ def suffix(path: str) -> str:
     '.tsv'
     """
     return Path(path.removesuffix(".gz")).suffix.lower()
-
-
-def write_atomically(file: Path, text: str) -> None:
-    """Write a small file that is either whole or not there."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f"{file.name}.{os.getpid()}.part")
-    temporary.write_text(text)
-    temporary.replace(file)
 
 
 def _stream(reader: Callable[..., Iterator[Row]], **arguments: Any) -> Iterable[Row]:
@@ -207,5 +199,5 @@ def _file_hash(path: Path, cache_dir: Path) -> str:
     with path.open("rb") as file:
         result = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     if stat.st_size >= _REMEMBER_FROM:
-        write_atomically(memory, result)
+        write_text(memory, result)
     return result

@@ -1,26 +1,29 @@
 """The disk cache: entries that are whole or not there, and rows of numbers that are read without loading them.
 
-An entry is a folder. It is written under a temporary name and renamed when complete; whoever comes second uses what the
-first has written.
+An entry is a folder that records how long its files are; one whose files are not so long is made anew. Whoever comes
+second waits for the first and uses what it has written.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-import shutil
-import tempfile
+import json
+import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from translate.files import free_lock, lock, new_directory, remove_leftovers, write_text
+
+logger = logging.getLogger(__name__)
+
 _BLOCK = 10_000  # rows read at a time where all are read in order
 _FORMAT = 1  # of the files, and of what cleaning and encoding mean; a change makes every old entry unused
+_SIZES = "sizes.json"  # the length in bytes of every other file of an entry
 
 
 def cache_key(*parts: object) -> str:
@@ -29,51 +32,48 @@ def cache_key(*parts: object) -> str:
 
 
 @contextmanager
-def new_entry(entry: Path) -> Iterator[Path]:
-    """Give a temporary folder to fill; it becomes `entry` when the block ends without an error.
+def new_entry(entry: Path) -> Iterator[Path | None]:
+    """Give a folder to fill, which becomes `entry` when the block ends without an error; None if `entry` is complete.
 
-    Safe with several writers at once (the first to end wins) and against killed ones: a living writer holds a lock on
-    its folder, which the system takes back from a dead one, and the next writer removes folders without a lock.
+    Of several processes one fills it while the others wait. What killed processes left of this entry and of its
+    neighbours is removed.
     """
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in entry.parent.glob("*.tmp"):
-        if (lock := _lock(leftover)) is not None:
-            shutil.rmtree(leftover, ignore_errors=True)
-            os.close(lock)
-    temporary, lock = _locked_folder(entry)
+    if _is_complete(entry):
+        yield None
+        return
+    with lock(_lock_file(entry)):
+        if _is_complete(entry):
+            yield None
+            return
+        if entry.exists():
+            logger.warning("%s is damaged or of an earlier version; it is made anew", entry)
+        _remove_neighbours_leftovers(entry)
+        with new_directory(entry) as folder:
+            yield folder
+            sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+            write_text(folder / _SIZES, json.dumps(sizes))
+
+
+def _is_complete(entry: Path) -> bool:
+    """Whether every file of an entry is there and as long as it was written."""
     try:
-        yield temporary
-        try:
-            temporary.rename(entry)
-        except OSError:
-            if not entry.is_dir():  # else another writer was first, and its entry stays
-                raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+        sizes = json.loads((entry / _SIZES).read_text(encoding="utf-8"))
+        return all((entry / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError):
+        return False
 
 
-def _locked_folder(entry: Path) -> tuple[Path, int]:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{entry.name}.", suffix=".tmp", dir=entry.parent))
-        lock = _lock(folder)
-        if lock is not None:
-            if folder.is_dir():
-                return folder, lock
-            os.close(lock)
-        # another writer took the folder for a leftover before we could lock it
+def _lock_file(entry: Path) -> Path:
+    return entry.with_name(f"{entry.name}.lock")
 
 
-def _lock(folder: Path) -> int | None:
-    """Open and lock a folder; None if it is gone or another process has it."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except OSError:
-            os.close(descriptor)
-    return None
+def _remove_neighbours_leftovers(entry: Path) -> None:
+    """Remove what killed writers of other entries left; a living one holds the lock of its entry."""
+    names = {leftover.name.split(".")[1] for leftover in entry.parent.glob(".*.tmp")}
+    for neighbour in (entry.with_name(name) for name in sorted(names - {entry.name})):
+        with free_lock(_lock_file(neighbour)) as free:
+            if free:
+                remove_leftovers(neighbour)
 
 
 class RowWriter:
@@ -96,9 +96,9 @@ class RowWriter:
         lengths = np.array([len(array) for array in arrays], dtype=np.int64)
         ends = self._end + np.cumsum(lengths)
         self._end = int(ends[-1])
-        np.concatenate(arrays).tofile(self._values)
-        ends.tofile(self._ends)
-        lengths.astype(np.int32).tofile(self._lengths)
+        self._values.write(np.concatenate(arrays).data)  # `tofile` does not say why it fails
+        self._ends.write(ends.data)
+        self._lengths.write(lengths.astype(np.int32).data)
 
     def extend_texts(self, texts: Iterable[str]) -> None:
         """Append strings as UTF-8, one row each, for a writer of uint8."""

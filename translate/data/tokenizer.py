@@ -13,6 +13,8 @@ from pathlib import Path
 
 import sentencepiece as spm
 
+from translate.files import atomic_write
+
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
 _JOINT_FILES = ("tokenizer.model",)
@@ -107,9 +109,9 @@ class Tokenizer:
 
     def save(self, directory: Path | str) -> None:
         """Write `tokenizer.model`, or `tokenizer.src.model` and `tokenizer.tgt.model`, into `directory`."""
-        Path(directory).mkdir(parents=True, exist_ok=True)
         for name, model in zip(_JOINT_FILES if self.joint else _SEPARATE_FILES, self._models, strict=True):
-            Path(directory, name).write_bytes(model)
+            with atomic_write(Path(directory, name)) as file:
+                file.write(model)
 
     def tagged(self, language: str) -> Tokenizer:
         """The same tokenizer with sources that begin with the tag of the language to translate into.

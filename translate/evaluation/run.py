@@ -22,6 +22,7 @@ from translate.data.corpus import Pair
 from translate.evaluation.report import AttentionMap, Output, Report, Speed, build_test_set
 from translate.evaluation.report_html import to_html
 from translate.evaluation.report_markdown import to_markdown
+from translate.files import write_text
 
 if TYPE_CHECKING:
     from translate.translator import Translator
@@ -132,17 +133,12 @@ def report_outputs(
         settings={"evaluate": scoring | dict(settings)} | ({"train": _run_settings(run_dir)} if run_dir else {}),
         versions=versions(),
     )
-    output.mkdir(parents=True, exist_ok=True)
     for entry in outputs:
-        _write(output / f"hyp.{entry.name}.txt", "".join(line + "\n" for line in entry.hyp))
-    _write(output / "report.json", report.to_json())
-    _write(output / "report.md", to_markdown(report))
-    _write(output / "report.html", to_html(report))
+        write_text(output / f"hyp.{entry.name}.txt", "".join(line + "\n" for line in entry.hyp))
+    write_text(output / "report.json", report.to_json())
+    write_text(output / "report.md", to_markdown(report))
+    write_text(output / "report.html", to_html(report))
     return report
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def translate_timed(translator: "Translator", src: Sequence[str], decode: DecodeConfig) -> tuple[list[str], Speed]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from translate.bundle import BundleConfig
 from translate.config import DecodeConfig, ModelConfig
+from translate.files import recover_directory, write_text
 
 _SETTINGS = "translate.json"
 _WEIGHTS = {"ctranslate2": "model.bin", "onnx": "decoder.onnx"}  # by the format that has such a file
@@ -36,6 +37,7 @@ class ExportedConfig(BundleConfig):
 
 def exported_format(path: Path | str) -> str | None:
     """The format of a directory that `translate.export` wrote; None for any other."""
+    recover_directory(Path(path))
     if not Path(path, _SETTINGS).is_file():
         return None
     return next((name for name, file in _WEIGHTS.items() if Path(path, file).is_file()), None)
@@ -43,7 +45,7 @@ def exported_format(path: Path | str) -> str | None:
 
 def save_settings(directory: Path, config: ExportedConfig) -> None:
     """Write the settings into an exported directory."""
-    Path(directory, _SETTINGS).write_text(json.dumps(asdict(config), indent=2) + "\n", encoding="utf-8")
+    write_text(directory / _SETTINGS, json.dumps(asdict(config), indent=2) + "\n")
 
 
 def load_settings(directory: Path | str) -> ExportedConfig:

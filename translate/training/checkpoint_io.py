@@ -1,29 +1,27 @@
 """Checkpoints that are whole or not there, and that load without running anyone's code."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
 from lightning.fabric.plugins.io import TorchCheckpointIO
 
+from translate.files import atomic_write, remove_leftovers
+
 
 class SafeCheckpointIO(TorchCheckpointIO):
     """Writes to a temporary name beside the target and renames; loads tensors and plain values only."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
-        """Write `checkpoint`; a process killed at any moment leaves the old file or the new one."""
+        """Write `checkpoint`; a process killed at any moment leaves the old file or the new one.
+
+        Raises:
+            OSError: If it cannot be written; the message names the file and what is full.
+        """
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.tmp")  # one name, so that the next save replaces what a kill left
-        try:
-            with temporary.open("wb") as file:
-                torch.save(checkpoint, file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        remove_leftovers(target)  # of killed saves, which are large; one process writes the checkpoints of a run
+        with atomic_write(target) as file:
+            torch.save(checkpoint, file)
 
     def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = True) -> dict[str, Any]:
         """Read a checkpoint.

@@ -19,6 +19,7 @@ from translate.cores import limit_threads
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
+from translate.files import write_text
 from translate.model.transformer import build_model
 from translate.training.distributed import siblings
 from translate.training.module import TranslationModule
@@ -53,10 +54,10 @@ def with_layout(config: Config, data: TranslationDataModule) -> Config:
     if len(candidates) == 1:
         return _filled(config, candidates[0])
     entry = Path(config.data.cache_dir) / "layout" / _key(config, data, candidates)
-    if not entry.is_dir():
-        rates = _measure(config, data, candidates)
-        with new_entry(entry) as folder:
-            (folder / "layout.json").write_text(json.dumps(rates), encoding="utf-8")
+    with new_entry(entry) as folder:
+        if folder is not None:
+            rates = _measure(config, data, candidates)
+            write_text(folder / "layout.json", json.dumps(rates))
     rates = json.loads((entry / "layout.json").read_text(encoding="utf-8"))
     (workers, precision), best = max(rates, key=lambda found: float(found[1]))
     others = ", ".join(f"{rate:,.0f} with {_words(*layout)}" for layout, rate in rates if rate < best)

@@ -1,11 +1,15 @@
 """A Lightning logger that appends to one metrics.csv, also across resumed runs."""
 
 import csv
+from io import StringIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.utilities import rank_zero_only
+
+from translate.files import explained, write_text
 
 COLUMNS = ("step", "epoch", "train_loss", "tokens_per_s", "lr", "valid_loss", "valid_perplexity", "valid_bleu")
 
@@ -40,22 +44,25 @@ class MetricsCsv(Logger):
         """Append one row; metrics without a column are left to the other loggers."""
         row = {"step": step} | {name: value for name, value in metrics.items() if name in COLUMNS}
         if len(row) > 1:
-            self._write(self.path, [row], append=self.path.exists())
+            with explained(self.path), self.path.open("a", encoding="utf-8", newline="") as file:
+                file.write(_row(row) if file.tell() else _header() + _row(row))
 
     @rank_zero_only
     def truncate(self, step: int) -> None:
         """Drop rows after `step`, from which a resumed run goes on."""
         if self.path.exists():
-            with self.path.open(newline="") as file:
-                rows = [row for row in csv.DictReader(file) if int(row["step"]) <= step]
-            whole = self.path.with_name(f".{self.path.name}.tmp")
-            self._write(whole, rows, append=False)
-            whole.replace(self.path)
+            with self.path.open(encoding="utf-8", newline="") as file:
+                whole = takewhile(lambda line: line.endswith("\n"), file)  # a full disk may have cut the last row
+                rows = [row for row in csv.DictReader(whole) if int(row["step"]) <= step]
+            write_text(self.path, _header() + "".join(map(_row, rows)))
 
-    @staticmethod
-    def _write(path: Path, rows: list[Any], *, append: bool) -> None:
-        with path.open("a" if append else "w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if not append:
-                writer.writeheader()
-            writer.writerows(rows)
+
+def _header() -> str:
+    return _row({name: name for name in COLUMNS})
+
+
+def _row(values: dict[str, Any]) -> str:
+    """One line of the file."""
+    line = StringIO(newline="")
+    csv.DictWriter(line, COLUMNS).writerow(values)
+    return line.getvalue()

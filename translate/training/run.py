@@ -15,6 +15,7 @@ from translate.bundle import BundleConfig, save_bundle
 from translate.config import TrainConfig, TrainerConfig, save_config
 from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
+from translate.files import write_text
 from translate.model.transformer import Transformer, build_model
 from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
@@ -66,7 +67,7 @@ def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Tr
     if config.init_from and not config.resume:
         config = keep_tokenizer(config, run_dir, data.tokenizer)
     save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
-    (run_dir / "cleaning.json").write_text(json.dumps(data.cleaning.to_dict(), indent=2) + "\n", encoding="utf-8")
+    write_text(run_dir / "cleaning.json", json.dumps(data.cleaning.to_dict(), indent=2) + "\n")
     say(data.cleaning.table(), f"run directory {run_dir}")
     return config
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
@@ -14,16 +13,16 @@ from tqdm import tqdm
 
 from translate import __version__
 from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
-from translate.bundle import BundleConfig, find_model, load_bundle, replace_directory, save_bundle
+from translate.bundle import BundleConfig, find_model, load_bundle, save_bundle
 from translate.config import TrainConfig, load_config, save_config
 from translate.cores import limit_threads
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
-from translate.data.sources import write_atomically
 from translate.data.token_cache import Rows
 from translate.data.tokenizer import Tokenizer
 from translate.decoding.mbr import closest
+from translate.files import atomic_write, copy_file, new_directory, write_text
 from translate.lines import LINES, read_chunks
 from translate.model.transformer import Transformer
 from translate.resume import Record, open_output
@@ -160,7 +159,7 @@ def _translate(stage: Stage) -> None:
             answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
             write_answers(partial(answer, choose=_chooser(stage, done)), chunks, output, done)
     about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
-    write_atomically(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
+    write_text(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
     source.unlink()
     say(f"{total * several:,} pairs in {stage.output}")
 
@@ -177,8 +176,8 @@ def _load(stage: Stage) -> Translator:
 def _write_source(config: TrainConfig, side: str, path: Path) -> int:
     """One side of the cleaned training pairs, a line each; returns how many."""
     rows = _rows(config, side)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{clean_text(line)}\n" for line in rows.texts())
+    with atomic_write(path) as file:
+        file.writelines(f"{clean_text(line)}\n".encode() for line in rows.texts())
     return len(rows)
 
 
@@ -216,11 +215,11 @@ def _take_over(stage_dir: Path, run_dir: Path) -> None:
     """Copy what a finished stage leaves, save its checkpoints and TensorBoard's events, the model last."""
     for path in stage_dir.iterdir():
         if path.is_file() and path.name != _DONE:
-            shutil.copy2(path, run_dir / path.name)
-    parts = run_dir / ".model.tmp"
-    shutil.rmtree(parts, ignore_errors=True)
-    shutil.copytree(stage_dir / "model", parts)
-    replace_directory(parts, run_dir / "model")
+            copy_file(path, run_dir / path.name)
+    model = find_model(stage_dir)
+    with new_directory(run_dir / "model") as parts:
+        for path in model.iterdir():
+            copy_file(path, parts / path.name)
 
 
 _WORK = {"train": _train, "translate": _translate, "average": _average, "trim": _trim}
