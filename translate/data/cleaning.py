@@ -6,7 +6,7 @@ import hashlib
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 
@@ -56,7 +56,10 @@ def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_char
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml."""
+    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml.
+
+    `both_directions` is no step: it makes both sides of a pair a source, which `drop_overlap` heeds.
+    """
 
     normalize_unicode: bool = True
     remove_control_chars: bool = True
@@ -65,6 +68,7 @@ class CleaningRules:
     max_ratio: float = 4.0
     drop_duplicates: bool = True
     drop_overlap: bool = True
+    both_directions: bool = False
 
     @classmethod
     def of(cls, config: DataConfig) -> CleaningRules:
@@ -142,18 +146,19 @@ class Cleaner:
     def valid(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Normalized validation pairs; only pairs with an empty side are dropped."""
         for pair in self._normalized(pairs, "valid"):
-            self.hold_out(pair.src)
+            self.hold_out(pair)
             if self.rules.drop_empty and not (pair.src and pair.tgt):
                 self.report.add("valid", "drop_empty")
             else:
                 yield pair
 
-    def hold_out(self, src: str) -> None:
-        """Keep pairs with this source sentence out of the training pairs that follow.
+    def hold_out(self, pair: Pair) -> None:
+        """Keep pairs with the source of this validation or test pair out of the training pairs that follow.
 
         The source alone decides: a model that has learned any translation of a test sentence is no longer tested by it.
+        With `both_directions` either side of a pair is a source, of the held-out pair as of those to train on.
         """
-        self._held_out.add(_hash(self._clean(src)))
+        self._held_out.update(_hash(self._clean(side)) for side in self._sources(pair))
 
     def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
         """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks.
@@ -180,13 +185,16 @@ class Cleaner:
             return "max_chars"
         if rules.max_ratio and longer > _RATIO_FROM and longer > rules.max_ratio * shorter:
             return "max_ratio"
-        if rules.drop_overlap and _hash(pair.src) in self._held_out:
+        if rules.drop_overlap and any(_hash(side) in self._held_out for side in self._sources(pair)):
             return "drop_overlap"
         if rules.drop_duplicates:
             row = (_hash("\n".join(pair)),)
             if not seen.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount:
                 return "drop_duplicates"
         return None
+
+    def _sources(self, pair: Pair) -> Sequence[str]:
+        return pair if self.rules.both_directions else pair[:1]
 
     def _normalized(self, pairs: Iterable[Pair], split: str) -> Iterator[Pair]:
         for pair in pairs:
