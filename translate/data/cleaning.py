@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
+from itertools import chain, groupby
 
 from translate.config import DataConfig
 from translate.data.corpus import Pair
@@ -19,8 +20,9 @@ _SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _CONTROLS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-_LOOSE_JOINERS = re.compile("(?<!\\S)[\u200c\u200d]+|[\u200c\u200d]+(?!\\S)")
+_LOOSE_JOINERS = re.compile("(?<!\\S)[\u200c\u200d]++|(?<![\u200c\u200d])[\u200c\u200d]++(?!\\S)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{100,}")  # of combining marks, none of which is a word character
 _SPACE_MARK = "\u2581"  # what SentencePiece writes for a space
 _RATIO_FROM = 20  # characters
 
@@ -50,8 +52,20 @@ def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_char
         if remove_control_chars:
             text = _LOOSE_JOINERS.sub("", _CONTROLS.sub("", _SPACES.sub(" ", text)))
     if normalize_unicode and not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = _nfc(text)
     return text.strip()
+
+
+def _nfc(text: str) -> str:
+    """Return the text in Unicode NFC, in linear time whatever it holds."""
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_sorted_marks, text))
+
+
+def _sorted_marks(match: re.Match[str]) -> str:
+    """Bring the combining marks of a long run into canonical order, for which `normalize` takes quadratic time."""
+    characters = "".join(unicodedata.normalize("NFD", character) for character in match[0])
+    runs = groupby(characters, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) if marks else run for marks, run in runs))
 
 
 @dataclass(frozen=True)
@@ -208,7 +222,7 @@ class Cleaner:
         rules = self.rules
         if rules.remove_control_chars and any(_has_controls(text) for text in pair):
             self.report.add(split, "remove_control_chars")
-        if rules.normalize_unicode and not all(unicodedata.is_normalized("NFC", text) for text in pair):
+        if rules.normalize_unicode and any(_nfc(text) != text for text in pair):
             self.report.add(split, "normalize_unicode")
 
     def _clean(self, text: str) -> str:
