@@ -4,9 +4,13 @@ import gzip
 import json
 import random
 import re
+import sys
+import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -91,6 +95,89 @@ def test_spans_of_real_text(text: str, spans: list[str]) -> None:
 )
 def test_no_text_takes_long(text: str) -> None:
     assert len(list(find_spans(text * 500))) <= 1
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the least processor time of three runs, which other work on the machine hardly changes."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit", "end"),
+    [
+        ("http://a", ")", ""),
+        ("http://a((", ".)", ""),
+        ("a", "\u200d", "b"),
+        ("a", "\u200c\u200d", "b {x}"),
+        ("a", "\u0301\u0323", ""),
+        ("a", "\u0f73", "b"),
+    ],
+)
+def test_time_to_mask_grows_no_faster_than_the_text(begin: str, unit: str, end: str) -> None:
+    short, long = (begin + unit * (number // len(unit)) + end for number in (15_000, 60_000))
+    # four times the text: 4 if linear, 16 if quadratic
+    assert seconds(lambda: mask(long, NO_TERMS, spans=True)) < 0.02 + 8 * seconds(
+        lambda: mask(short, NO_TERMS, spans=True)
+    )
+
+
+def instructions(work: Callable[[], object]) -> int:
+    """Count the bytecode instructions that a call runs: its time, whatever the machine."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> Callable[..., object]:
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("links", ["copied", "linked", "unlinked", "all to one"])
+@pytest.mark.parametrize(
+    "unit",
+    ["dog, ", "{a} dog ", "{a}x", "x red car ", "<b>a</b> ", "<br/>a ", "<b></b>a ", "<b>a ", "</b>a ", "<b><i></i>a"],
+)
+def test_steps_to_fill_grow_no_faster_than_the_text(unit: str, links: str) -> None:
+    def steps(times: int) -> int:
+        masked = mask(unit * times + "</b>" * times, Terminology({"red car": "TERM"}), spans=True)
+        target = masked.text
+        if links != "copied":
+            target = target.replace("New York", "un deux").replace("red car", "trois ,")
+        words = len(target.split())
+        pairs = {"unlinked": (), "all to one": linked(*[0] * words)}.get(links, linked(*range(words)))
+        return instructions(lambda: fill(masked, target, pairs))
+
+    assert steps(128) < 6 * steps(32)  # a little over 4 if linear, up to 16 if quadratic
+
+
+def test_steps_to_fill_grow_no_faster_than_the_tags_are_deep() -> None:
+    def steps(times: int) -> int:
+        masked = mask("<b>a " * times + "</b>" * times, NO_TERMS, spans=True)
+        return instructions(lambda: fill(masked, masked.text, linked(*range(times))))
+
+    assert steps(512) < 6 * steps(128)
+
+
+def test_steps_to_fill_grow_no_faster_than_the_different_terms() -> None:
+    def steps(times: int) -> int:
+        terms = Terminology({f"w{number}": f"X{number}" for number in range(times)})
+        masked = mask(" ".join(f"w{number} a" for number in range(times)), terms, spans=True)
+        return instructions(lambda: fill(masked, masked.text, linked(*range(2 * times))))
+
+    assert steps(256) < 6 * steps(64)
 
 
 def real_sentences(multi30k: Path, number: int) -> list[str]:

@@ -155,17 +155,18 @@ def _template(text: str, marker: str, spans: bool) -> tuple[str, list[tuple[str,
     Neighbours such as {a}/{b} and {first} {last} are one.
     """
     parts: list[str] = []
-    kept: list[tuple[str, str]] = []
+    kept: list[tuple[str, int, int]] = []  # kind, start and end
     end = 0
     for span in find_spans(text) if spans else ():
         kind, between = "tag" if span.is_tag else "span", text[end : span.start]
         if kept and kept[-1][0] == kind == "span" and between.isprintable() and _TOGETHER.fullmatch(between):
-            kept[-1] = kind, kept[-1][1] + text[end : span.end]
+            kept[-1] = kind, kept[-1][1], span.end
         else:
             parts += [between, marker]
-            kept.append((kind, text[span.start : span.end]))
+            kept.append((kind, span.start, span.end))
         end = span.end
-    return clean_text("".join([*parts, text[end:]])), kept
+    template = clean_text("".join([*parts, text[end:]]))
+    return template, [(kind, text[start:end]) for kind, start, end in kept]
 
 
 def _pieces(template: str, kept: list[tuple[str, str]], marker: str, terminology: Terminology) -> list[_Piece]:
@@ -174,7 +175,7 @@ def _pieces(template: str, kept: list[tuple[str, str]], marker: str, terminology
     slots += [(use.start, use.end, "term", use.target) for use in terminology.find(template)]
     pieces, before = [], 0
     for start, end, kind, text in sorted(slots):
-        spaces = (template[:start].endswith(" "), template.startswith(" ", end))
+        spaces = (template.endswith(" ", 0, start), template.startswith(" ", end))
         pieces += [_plain(template[before:start]), _Piece(kind, template[start:end], text, spaces)]
         before = end
     return [*pieces, _plain(template[before:])]
