@@ -6,6 +6,7 @@ import random
 import re
 import sys
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -310,6 +311,17 @@ def test_spans_are_not_cleaned_and_everything_else_is() -> None:
 def test_a_stand_in_is_not_one_of_the_texts_own_words() -> None:
     assert mask("{x} of New York", NO_TERMS, spans=True).text == "Paris of New York"
     assert mask("{x} of \ue000", NO_TERMS, spans=True).text == "New York of \ue000"
+
+
+def test_a_text_may_hold_private_use_characters_until_it_holds_all_of_them() -> None:
+    private = [chr(number) for number in range(sys.maxunicode + 1) if unicodedata.category(chr(number)) == "Co"]
+    for number in (1, 6399, 6400, 6401, len(private) - 1):
+        text = "".join(private[:number])
+        masked = mask(f"{text} {{x}} dog", NO_TERMS, spans=True)
+        assert masked.text == f"{text} New York dog"
+        assert fill(masked, "New York chien", linked(1, 1, 2)) == "{x} chien"
+    with pytest.raises(ValueError, match="a text holds every private-use character of Unicode"):
+        mask("".join(private) + " {x}", NO_TERMS, spans=True)
 
 
 def test_other_stand_ins_are_tried_until_one_is_copied() -> None:
