@@ -279,6 +279,14 @@ def linked(*src_words: int) -> Links:
         ("One.<br/>Two (<i>three</i>).", "Un. Deux (trois).", (0, 1, 2), "Un.<br/>Deux (<i>trois</i>)."),
         ("</b> One <br/> two", "un deux", (0, 1), "</b> un <br/> deux"),
         ("<p>One.</p><p>Two.</p>", "Un. Deux.", (0, 1), "<p>Un.</p><p>Deux.</p>"),
+        ("<b>Red</b> car</b> here", "Voiture rouge ici", (1, 0, 2), "Voiture <b>rouge</b> </b> ici"),
+        (
+            "<b>Big <i>red</b> car</i> here",
+            "Voiture rouge grande ici",
+            (2, 1, 0, 3),
+            "Voiture <b>rouge grande <i></b> </i> ici",
+        ),
+        ("<b>Red</b> <b>car</b>", "Voiture rouge", (1, 0), "<b>Voiture</b> <b>rouge</b>"),
         ("See {x} (at {y}).", "Voir New York (à New York).", (0, 1, 1, 2, 3, 3), "Voir {x} (à {y})."),
         ("{x} sees {y}.", "New York est vu par New York.", (3, 3, 2, 2, 2, 0, 0), "{y} est vu par {x}."),
         ("See {x} now.", "Voir cela, ici.", (0, 1, 3), "Voir {x}, ici."),
@@ -350,6 +358,28 @@ def test_terms_are_whole_words_longest_first_and_of_the_right_case() -> None:
         "nous",
         "nous",
     ]
+
+
+@pytest.mark.parametrize("text", ["hard hats", "a hard hatter", "hard hat1", "hard hat_", "my-hard hats-off"])
+def test_a_term_of_several_words_ends_where_its_last_word_does(text: str) -> None:
+    assert list(Terminology({"hard hat": "casque"}).find(text)) == []
+    assert len(list(Terminology({"hard hat": "casque"}).find("hard hat-maker, 'Hard hat'"))) == 2
+
+
+def test_a_copy_of_a_stand_in_is_a_whole_word() -> None:
+    masked = mask("See {x}.", NO_TERMS, spans=True, attempt=1)
+    assert masked.stand_in == "Paris"
+    assert fill(masked, "Parisien, Paris.", linked(0, 1)) == "Parisien, {x}."
+
+
+def test_tags_within_many_others_stay_well_formed() -> None:
+    text = "".join(f"<b{number}>a " for number in range(100)) + "".join(f"</b{99 - number}> z" for number in range(100))
+    masked = mask(text, NO_TERMS, spans=True)
+    words = len(masked.text.split())
+    draw = random.Random(1)
+    output = fill(masked, masked.text, tuple((draw.randrange(words), tgt) for tgt in range(words)))
+    assert is_well_formed(output)
+    assert Counter(spans_of(output)) == Counter(spans_of(text))
 
 
 def test_terms_take_the_place_of_their_translation() -> None:

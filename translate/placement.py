@@ -15,6 +15,7 @@ _TOKEN = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]+")
 _WORD = re.compile("[^ ]+")
 _SIGNS = re.compile(r"\W*")
 _PART = re.compile(r"\w+|[^\w\s]")
+_NO_WORD_BEFORE, _NO_WORD_AFTER = re.compile(r"(?<!\w)"), re.compile(r"(?!\w)")
 
 
 class Token(NamedTuple):
@@ -217,8 +218,8 @@ def _copies(names: list[str], target: str) -> Iterator[tuple[int, int]]:
     end = 0
     for part in _PART.finditer(target):
         start = part.start()
-        for length in lengths.get(part[0], ()) if start >= end and not _joins(target, start) else ():
-            if target[start : start + length] in wanted and not _joins(target, start + length):
+        for length in lengths.get(part[0], ()) if start >= end and _NO_WORD_BEFORE.match(target, start) else ():
+            if target[start : start + length] in wanted and _NO_WORD_AFTER.match(target, start + length):
                 end = start + length
                 yield start, end
                 break
@@ -303,8 +304,3 @@ def _inserted(tokens: list[Token], slots: Sequence[Slot]) -> list[Token]:
             glued = number in new and not token.gap and (token.is_word or number == 0)
             result.append(token._replace(gap=" ") if glued else token)
     return result
-
-
-def _joins(text: str, place: int) -> bool:
-    """Whether a word goes on across this place."""
-    return 0 < place < len(text) and bool(re.fullmatch(r"\w\w", text[place - 1 : place + 1]))

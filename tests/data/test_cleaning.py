@@ -60,6 +60,12 @@ def test_clean_text_stays_as_it_is(text):
     assert not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in clean)
 
 
+@given(st.lists(st.sampled_from("\u0301\u0323\u0334\u0345\u0f73\u0344\u3099—"), min_size=90, max_size=250))
+def test_long_runs_of_marks_are_normalized_as_unicode_says(marks):
+    text = f"a{''.join(marks)}e"
+    assert clean_text(text) == unicodedata.normalize("NFC", text)
+
+
 def test_normalization_steps_switch_off():
     assert clean_text("e\u0301", normalize_unicode=False) == "e\u0301"
     assert clean_text("a\tb\u200bc", remove_control_chars=False) == "a\tb\u200bc"
