@@ -4,9 +4,14 @@ import gzip
 import json
 import random
 import re
+import sys
+import time
+import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -91,6 +96,89 @@ def test_spans_of_real_text(text: str, spans: list[str]) -> None:
 )
 def test_no_text_takes_long(text: str) -> None:
     assert len(list(find_spans(text * 500))) <= 1
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the least processor time of three runs, which other work on the machine hardly changes."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit", "end"),
+    [
+        ("http://a", ")", ""),
+        ("http://a((", ".)", ""),
+        ("a", "\u200d", "b"),
+        ("a", "\u200c\u200d", "b {x}"),
+        ("a", "\u0301\u0323", ""),
+        ("a", "\u0f73", "b"),
+    ],
+)
+def test_time_to_mask_grows_no_faster_than_the_text(begin: str, unit: str, end: str) -> None:
+    short, long = (begin + unit * (number // len(unit)) + end for number in (15_000, 60_000))
+    # four times the text: 4 if linear, 16 if quadratic
+    assert seconds(lambda: mask(long, NO_TERMS, spans=True)) < 0.02 + 8 * seconds(
+        lambda: mask(short, NO_TERMS, spans=True)
+    )
+
+
+def instructions(work: Callable[[], object]) -> int:
+    """Count the bytecode instructions that a call runs: its time, whatever the machine."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> Callable[..., object]:
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("links", ["copied", "linked", "unlinked", "all to one"])
+@pytest.mark.parametrize(
+    "unit",
+    ["dog, ", "{a} dog ", "{a}x", "x red car ", "<b>a</b> ", "<br/>a ", "<b></b>a ", "<b>a ", "</b>a ", "<b><i></i>a"],
+)
+def test_steps_to_fill_grow_no_faster_than_the_text(unit: str, links: str) -> None:
+    def steps(times: int) -> int:
+        masked = mask(unit * times + "</b>" * times, Terminology({"red car": "TERM"}), spans=True)
+        target = masked.text
+        if links != "copied":
+            target = target.replace("New York", "un deux").replace("red car", "trois ,")
+        words = len(target.split())
+        pairs = {"unlinked": (), "all to one": linked(*[0] * words)}.get(links, linked(*range(words)))
+        return instructions(lambda: fill(masked, target, pairs))
+
+    assert steps(128) < 6 * steps(32)  # a little over 4 if linear, up to 16 if quadratic
+
+
+def test_steps_to_fill_grow_no_faster_than_the_tags_are_deep() -> None:
+    def steps(times: int) -> int:
+        masked = mask("<b>a " * times + "</b>" * times, NO_TERMS, spans=True)
+        return instructions(lambda: fill(masked, masked.text, linked(*range(times))))
+
+    assert steps(512) < 6 * steps(128)
+
+
+def test_steps_to_fill_grow_no_faster_than_the_different_terms() -> None:
+    def steps(times: int) -> int:
+        terms = Terminology({f"w{number}": f"X{number}" for number in range(times)})
+        masked = mask(" ".join(f"w{number} a" for number in range(times)), terms, spans=True)
+        return instructions(lambda: fill(masked, masked.text, linked(*range(2 * times))))
+
+    assert steps(256) < 6 * steps(64)
 
 
 def real_sentences(multi30k: Path, number: int) -> list[str]:
@@ -191,6 +279,14 @@ def linked(*src_words: int) -> Links:
         ("One.<br/>Two (<i>three</i>).", "Un. Deux (trois).", (0, 1, 2), "Un.<br/>Deux (<i>trois</i>)."),
         ("</b> One <br/> two", "un deux", (0, 1), "</b> un <br/> deux"),
         ("<p>One.</p><p>Two.</p>", "Un. Deux.", (0, 1), "<p>Un.</p><p>Deux.</p>"),
+        ("<b>Red</b> car</b> here", "Voiture rouge ici", (1, 0, 2), "Voiture <b>rouge</b> </b> ici"),
+        (
+            "<b>Big <i>red</b> car</i> here",
+            "Voiture rouge grande ici",
+            (2, 1, 0, 3),
+            "Voiture <b>rouge grande <i></b> </i> ici",
+        ),
+        ("<b>Red</b> <b>car</b>", "Voiture rouge", (1, 0), "<b>Voiture</b> <b>rouge</b>"),
         ("See {x} (at {y}).", "Voir New York (à New York).", (0, 1, 1, 2, 3, 3), "Voir {x} (à {y})."),
         ("{x} sees {y}.", "New York est vu par New York.", (3, 3, 2, 2, 2, 0, 0), "{y} est vu par {x}."),
         ("See {x} now.", "Voir cela, ici.", (0, 1, 3), "Voir {x}, ici."),
@@ -225,6 +321,17 @@ def test_a_stand_in_is_not_one_of_the_texts_own_words() -> None:
     assert mask("{x} of \ue000", NO_TERMS, spans=True).text == "New York of \ue000"
 
 
+def test_a_text_may_hold_private_use_characters_until_it_holds_all_of_them() -> None:
+    private = [chr(number) for number in range(sys.maxunicode + 1) if unicodedata.category(chr(number)) == "Co"]
+    for number in (1, 6399, 6400, 6401, len(private) - 1):
+        text = "".join(private[:number])
+        masked = mask(f"{text} {{x}} dog", NO_TERMS, spans=True)
+        assert masked.text == f"{text} New York dog"
+        assert fill(masked, "New York chien", linked(1, 1, 2)) == "{x} chien"
+    with pytest.raises(ValueError, match="a text holds every private-use character of Unicode"):
+        mask("".join(private) + " {x}", NO_TERMS, spans=True)
+
+
 def test_other_stand_ins_are_tried_until_one_is_copied() -> None:
     asked: list[list[str]] = []
 
@@ -251,6 +358,28 @@ def test_terms_are_whole_words_longest_first_and_of_the_right_case() -> None:
         "nous",
         "nous",
     ]
+
+
+@pytest.mark.parametrize("text", ["hard hats", "a hard hatter", "hard hat1", "hard hat_", "my-hard hats-off"])
+def test_a_term_of_several_words_ends_where_its_last_word_does(text: str) -> None:
+    assert list(Terminology({"hard hat": "casque"}).find(text)) == []
+    assert len(list(Terminology({"hard hat": "casque"}).find("hard hat-maker, 'Hard hat'"))) == 2
+
+
+def test_a_copy_of_a_stand_in_is_a_whole_word() -> None:
+    masked = mask("See {x}.", NO_TERMS, spans=True, attempt=1)
+    assert masked.stand_in == "Paris"
+    assert fill(masked, "Parisien, Paris.", linked(0, 1)) == "Parisien, {x}."
+
+
+def test_tags_within_many_others_stay_well_formed() -> None:
+    text = "".join(f"<b{number}>a " for number in range(100)) + "".join(f"</b{99 - number}> z" for number in range(100))
+    masked = mask(text, NO_TERMS, spans=True)
+    words = len(masked.text.split())
+    draw = random.Random(1)
+    output = fill(masked, masked.text, tuple((draw.randrange(words), tgt) for tgt in range(words)))
+    assert is_well_formed(output)
+    assert Counter(spans_of(output)) == Counter(spans_of(text))
 
 
 def test_terms_take_the_place_of_their_translation() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -74,10 +76,11 @@ def joined_links(text: str, parts: Sequence[tuple[str, str]], links: Mapping[tup
     ((0, 0), (1, 1), (3, 2))
     """
     joined: list[tuple[int, int]] = []
+    starts = [match.start() for match in re.finditer("[^ ]+", text)]  # of the words
     start, tgt_words = 0, 0
     for part, target in parts:
         start = text.index(part, start)
-        src_words = _count_words(text[: start + 1]) - 1  # before the one in which the part begins
+        src_words = bisect_right(starts, start) - 1  # before the one in which the part begins
         joined += [(src_words + src, tgt_words + tgt) for src, tgt in links[part, target]]
         start, tgt_words = start + len(part), tgt_words + _count_words(target)
     return tuple(joined)

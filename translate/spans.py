@@ -74,12 +74,14 @@ def find_spans(text: str) -> Iterator[Span]:
 
 
 def _end_of_url(text: str, match: re.Match[str]) -> int:
-    """Where a URL ends before the punctuation of its sentence; brackets belong to it in pairs."""
-    url = match[0]
-    while url:
-        last = url[-1]
-        unpaired = last in _BRACKETS and url.count(last) > url.count(_BRACKETS[last])
-        if not unpaired and last not in ".,;:!?…'’*_|`":
+    """Return where a URL ends before the punctuation of its sentence; brackets belong to it in pairs."""
+    start, end = match.span()
+    unpaired = {end_: text.count(end_, start, end) - text.count(begin, start, end) for end_, begin in _BRACKETS.items()}
+    while end > start:
+        last = text[end - 1]
+        if unpaired.get(last, 0) > 0:
+            unpaired[last] -= 1
+        elif last not in ".,;:!?…'’*_|`":
             break
-        url = url[:-1]
-    return match.start() + len(url)
+        end -= 1
+    return end

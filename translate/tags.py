@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from translate.placement import Token, best_run, boundary
+from translate.placement import Token, best_run, boundaries
 
 if TYPE_CHECKING:
     from translate.protect import Slot
 
 _NAME = re.compile(r"<(/?)([\w:.-]+)")
 _CLOSING, _ALONE, _OPENING = range(3)  # the order of tags between two words
+
+_MAX_DEPTH = 32  # of pairs within pairs; so that no text takes long
 
 Segment = tuple[int, int]
 
@@ -22,7 +26,7 @@ def woven(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
 
     A pair goes around the run of tokens with the largest surplus of those whose source was inside over those whose
     source was not, and stays within the pair around it. A tag by itself, and a pair around nothing, goes where the
-    fewest tokens are on its wrong side.
+    fewest tokens are on its wrong side; so does a pair within 32 others.
 
     Args:
         tokens: Of the translation.
@@ -48,35 +52,47 @@ def woven(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
 
 
 def _places(tokens: Sequence[Token], tags: Sequence[Slot]) -> list[tuple[int, int]]:
-    """Before which token each tag goes, and its group there."""
+    """Return before which token each tag goes, and its group there."""
     pairs = _pairs(tags)
     around = _around(len(tags), pairs)
-    segments: dict[int | None, Segment] = {None: (0, len(tokens))}  # of pairs, by their opening tags
-    free: dict[int | None, list[bool]] = {None: [True] * len(tokens)}  # which tokens no pair within a pair has yet
-    for opening, closing in sorted(pairs.items()):
-        outer = free[around[opening]]
-        inside = (tags[opening].start, tags[closing].start)
-        first, end = segments[opening] = _segment(tokens, inside, segments[around[opening]], outer)
-        free[opening] = [first <= number < end for number in range(len(tokens))]
-        outer[first:end] = [False] * (end - first)
+    segments, alone = _segments(tokens, tags, pairs, around)
     ends = {closing: opening for opening, closing in pairs.items()}
-    return [_place(tokens, tag, tags, ends, around, segments) for tag in range(len(tags))]
+    filled: dict[int | None, int | None] = {None: None}  # the innermost pair around some tokens, from each pair on
+    for opening in sorted(pairs):
+        first, end = segments[opening]
+        filled[opening] = opening if first < end else filled[around[opening]]
+    places = []
+    for tag in range(len(tags)):
+        opening = ends.get(tag, tag)
+        first, end = segments.get(opening, (alone.get(tag, 0),) * 2)
+        if first < end:
+            places.append((end, _CLOSING) if tag in ends else (first, _OPENING))
+        else:
+            outer = filled[around[tag]]
+            sides = {} if outer is None else {segments[outer][1]: _CLOSING, segments[outer][0]: _OPENING}
+            places.append((first, sides.get(first, _ALONE)))
+    return places
 
 
 def _pairs(tags: Sequence[Slot]) -> dict[int, int]:
-    """Closing tag of each opening one that has one; pairs lie within or beside each other."""
-    pairs, opened = {}, []
+    """Return the closing tag of each opening one that has one; pairs lie within or beside each other."""
+    pairs: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    heights: dict[str, list[int]] = {}  # where in `opened` each name is
     for number, tag in enumerate(tags):
         match = _NAME.match(tag.text)
         if match is None or tag.text.endswith("/>"):
             continue
         slash, name = match.groups()
         if not slash:
+            heights.setdefault(name, []).append(len(opened))
             opened.append((name, number))
-        elif name in (names := [other for other, _ in opened]):
-            last = len(names) - 1 - names[::-1].index(name)
-            pairs[opened[last][1]] = number
-            del opened[last:]
+        elif heights.get(name):
+            height = heights[name][-1]
+            pairs[opened[height][1]] = number
+            for other, _ in opened[height:]:
+                heights[other].pop()
+            del opened[height:]
     return pairs
 
 
@@ -94,39 +110,43 @@ def _around(num_tags: int, pairs: dict[int, int]) -> list[int | None]:
     return around
 
 
-def _segment(tokens: Sequence[Token], inside: Segment, window: Segment, free: Sequence[bool]) -> Segment:
-    """First token of a pair and the one after its last."""
-    first, end = best_run(
-        [
-            None if not own else 0 if token.place is None else 1 if inside[0] <= token.place < inside[1] else -1
-            for token, own in zip(tokens, free, strict=True)
-        ]
-    )
-    if first == end:
-        first = end = boundary(tokens, inside[0], window)
-    return first, end
-
-
-def _place(
-    tokens: Sequence[Token],
-    tag: int,
-    tags: Sequence[Slot],
-    ends: dict[int, int],
-    around: list[int | None],
-    segments: dict[int | None, Segment],
-) -> tuple[int, int]:
-    own = segments.get(ends.get(tag, tag))
-    if own is not None and own[0] < own[1]:
-        return (own[1], _CLOSING) if tag in ends else (own[0], _OPENING)
-    outer = around[tag]
-    before, after = tags[tag].spaces
-    place = own[0] if own else boundary(tokens, tags[tag].start, segments[outer], last=before and not after)
-    while outer is not None and segments[outer][0] == segments[outer][1]:
-        outer = around[outer]
-    if outer is None:
-        return place, _ALONE
-    first, end = segments[outer]
-    return place, {end: _CLOSING, first: _OPENING}.get(place, _ALONE)
+def _segments(
+    tokens: Sequence[Token], tags: Sequence[Slot], pairs: dict[int, int], around: list[int | None]
+) -> tuple[dict[int | None, Segment], dict[int, int]]:
+    """Return the first token of each pair and the one after its last, by opening tag, and where the other tags go."""
+    inner: dict[int | None, list[int]] = {}  # tags directly within each pair, and within none
+    closing = set(pairs.values())
+    for tag, outer in enumerate(around):
+        if tag not in closing:
+            inner.setdefault(outer, []).append(tag)
+    order = sorted((token.place, number) for number, token in enumerate(tokens) if token.place is not None)
+    known = list(accumulate((token.place is not None for token in tokens), initial=0))
+    owners: list[int | None] = [None] * len(tokens)  # the innermost pair that each token is in so far
+    segments: dict[int | None, Segment] = {None: (0, len(tokens))}
+    depths: dict[int | None, int] = {None: 0}
+    alone: dict[int, int] = {}
+    for outer in [None, *sorted(pairs)]:
+        walls: list[int] = []
+        empty: list[int] = []
+        for opening in filter(pairs.__contains__, inner.get(outer, ())):
+            depths[opening] = depths[outer] + 1
+            first, end = (bisect_left(order, (tags[tag].start,)) for tag in (opening, pairs[opening]))
+            inside = order[first:end] if depths[opening] <= _MAX_DEPTH else ()
+            numbers = sorted(number for _, number in inside if owners[number] == outer)
+            start, stop = segments[opening] = best_run(numbers, known, walls)
+            if start == stop:
+                empty.append(opening)
+            else:
+                insort(walls, start)
+                owners[start:stop] = [opening] * (stop - start)
+        places = boundaries(tokens, [tags[opening].start for opening in empty], segments[outer])
+        segments.update((opening, (place, place)) for opening, place in zip(empty, places, strict=True))
+        singles = [tag for tag in inner.get(outer, ()) if tag not in pairs]
+        for last in (False, True):
+            same = [tag for tag in singles if (tags[tag].spaces == (True, False)) == last]
+            places = boundaries(tokens, [tags[tag].start for tag in same], segments[outer], last=last)
+            alone.update(zip(same, places, strict=True))
+    return segments, alone
 
 
 def _run(tags: list[Slot], gap: str, closing: int, ends: tuple[bool, bool]) -> str:

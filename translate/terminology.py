@@ -123,9 +123,4 @@ def _is_at(term: str, text: str, start: int) -> bool:
     found = text[start:end]
     if found != term and (term != term.lower() or found.lower() != term):
         return False
-    return not (_joins(text, start) or _joins(text, end))
-
-
-def _joins(text: str, place: int) -> bool:
-    """Whether a word goes on across this place."""
-    return 0 < place < len(text) and bool(re.fullmatch(r"\w\w", text[place - 1 : place + 1]))
+    return re.fullmatch(r"\w\w", text[end - 1 : end + 1]) is None  # a word may go on behind the term

@@ -25,8 +25,8 @@ OFF = CleaningRules(
 
 def run(pairs, rules=CleaningRules(), held_out=()):  # noqa: B008
     cleaner = Cleaner(rules, CleaningReport(vars(rules)))
-    for src in held_out:
-        cleaner.hold_out(src)
+    for pair in held_out:
+        cleaner.hold_out(Pair(*pair))
     kept = list(cleaner.train(Pair(*pair) for pair in pairs))
     return kept, cleaner.report.counts["train"]
 
@@ -60,6 +60,12 @@ def test_clean_text_stays_as_it_is(text):
     assert not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in clean)
 
 
+@given(st.lists(st.sampled_from("\u0301\u0323\u0334\u0345\u0f73\u0344\u3099—"), min_size=90, max_size=250))
+def test_long_runs_of_marks_are_normalized_as_unicode_says(marks):
+    text = f"a{''.join(marks)}e"
+    assert clean_text(text) == unicodedata.normalize("NFC", text)
+
+
 def test_normalization_steps_switch_off():
     assert clean_text("e\u0301", normalize_unicode=False) == "e\u0301"
     assert clean_text("a\tb\u200bc", remove_control_chars=False) == "a\tb\u200bc"
@@ -76,7 +82,7 @@ CASES = {
 
 @pytest.mark.parametrize("step", CASES)
 def test_a_step_drops_and_counts_only_what_it_should(step):
-    kept, counts = run([("kept", "gardé"), *CASES[step]], held_out=["tested"])
+    kept, counts = run([("kept", "gardé"), *CASES[step]], held_out=[("tested", "testé")])
     assert kept == [("kept", "gardé")]
     assert counts == {"read": 1 + len(CASES[step]), step: len(CASES[step])}
 
@@ -84,7 +90,7 @@ def test_a_step_drops_and_counts_only_what_it_should(step):
 @pytest.mark.parametrize("step", CASES)
 def test_a_step_that_is_off_drops_nothing(step):
     rules = CleaningRules(**{**vars(CleaningRules()), "max_ratio": 0.0, step: 0})
-    kept, counts = run([("kept", "gardé"), *CASES[step]], rules, held_out=["tested"])
+    kept, counts = run([("kept", "gardé"), *CASES[step]], rules, held_out=[("tested", "testé")])
     assert len(kept) == 1 + len(CASES[step])
     assert step not in counts
 
@@ -120,6 +126,36 @@ def test_validation_is_normalized_but_keeps_long_and_repeated_pairs():
     assert list(cleaner.train([Pair("é", "other"), Pair("new", "nouveau")])) == [("new", "nouveau")]
 
 
+def test_a_held_out_sentence_is_found_however_it_was_typed():
+    held_out = [(" cafe\u0301\tnoir\u200b ", "x")]
+    assert run([("café noir", "y"), ("\ufeffcafé noir", "z")], held_out=held_out)[1] == {
+        "read": 2,
+        "remove_control_chars": 1,
+        "drop_overlap": 2,
+    }
+    as_they_are = CleaningRules(**{**vars(OFF), "drop_overlap": True})
+    typed = [("café", "x"), ("cafe\u0301", "x"), (" cafe\u0301 ", "x")]
+    assert run(typed, as_they_are, held_out=[("cafe\u0301", "x")])[0] == [("café", "x")]
+
+
+def test_the_source_alone_decides_what_is_held_out():
+    assert run([("a", "testé"), ("testé", "b"), ("c", "tested")], held_out=[("tested", "testé")])[1] == {"read": 3}
+
+
+@pytest.mark.parametrize("pair", [("tested", "x"), ("x", "testé"), ("testé", "x"), ("x", "teste\u0301\t")])
+def test_in_both_directions_either_side_of_a_pair_is_held_out(pair):
+    rules = CleaningRules(both_directions=True)
+    kept, counts = run([pair, ("kept", "gardé")], rules, held_out=[("tested", "testé")])
+    assert kept == [("kept", "gardé")]
+    assert counts["drop_overlap"] == 1
+
+
+def test_validation_is_held_out_in_both_directions_too():
+    cleaner = Cleaner(CleaningRules(both_directions=True), CleaningReport({}))
+    assert list(cleaner.valid([Pair("a", "b")])) == [("a", "b")]
+    assert list(cleaner.train([Pair("c", "b"), Pair("a", "d"), Pair("c", "d")])) == [("c", "d")]
+
+
 def test_the_table_is_aligned_and_says_what_is_off():
     rules = CleaningRules(max_chars=0)
     report = CleaningReport({**vars(rules), "max_len": 256})
@@ -144,8 +180,8 @@ def test_the_report_is_saved_as_plain_json():
 
 
 def test_rules_come_from_the_data_settings():
-    config = DataConfig(max_chars=7, drop_overlap=False)
-    assert CleaningRules.of(config) == CleaningRules(max_chars=7, drop_overlap=False)
+    config = DataConfig(max_chars=7, drop_overlap=False, both_directions=True)
+    assert CleaningRules.of(config) == CleaningRules(max_chars=7, drop_overlap=False, both_directions=True)
 
 
 def test_memory_does_not_grow_with_the_corpus():

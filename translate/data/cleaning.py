@@ -6,9 +6,10 @@ import hashlib
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
+from itertools import chain, groupby
 
 from translate.config import DataConfig
 from translate.data.corpus import Pair
@@ -19,8 +20,9 @@ _SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _CONTROLS = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-_LOOSE_JOINERS = re.compile("(?<!\\S)[\u200c\u200d]+|[\u200c\u200d]+(?!\\S)")
+_LOOSE_JOINERS = re.compile("(?<!\\S)[\u200c\u200d]++|(?<![\u200c\u200d])[\u200c\u200d]++(?!\\S)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{100,}")  # of combining marks, none of which is a word character
 _SPACE_MARK = "\u2581"  # what SentencePiece writes for a space
 _RATIO_FROM = 20  # characters
 
@@ -50,13 +52,28 @@ def clean_text(text: str, *, normalize_unicode: bool = True, remove_control_char
         if remove_control_chars:
             text = _LOOSE_JOINERS.sub("", _CONTROLS.sub("", _SPACES.sub(" ", text)))
     if normalize_unicode and not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = _nfc(text)
     return text.strip()
+
+
+def _nfc(text: str) -> str:
+    """Return the text in Unicode NFC, in linear time whatever it holds."""
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_sorted_marks, text))
+
+
+def _sorted_marks(match: re.Match[str]) -> str:
+    """Bring the combining marks of a long run into canonical order, for which `normalize` takes quadratic time."""
+    characters = "".join(unicodedata.normalize("NFD", character) for character in match[0])
+    runs = groupby(characters, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) if marks else run for marks, run in runs))
 
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml."""
+    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml.
+
+    `both_directions` is no step: it makes both sides of a pair a source, which `drop_overlap` heeds.
+    """
 
     normalize_unicode: bool = True
     remove_control_chars: bool = True
@@ -65,6 +82,7 @@ class CleaningRules:
     max_ratio: float = 4.0
     drop_duplicates: bool = True
     drop_overlap: bool = True
+    both_directions: bool = False
 
     @classmethod
     def of(cls, config: DataConfig) -> CleaningRules:
@@ -142,18 +160,19 @@ class Cleaner:
     def valid(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Normalized validation pairs; only pairs with an empty side are dropped."""
         for pair in self._normalized(pairs, "valid"):
-            self.hold_out(pair.src)
+            self.hold_out(pair)
             if self.rules.drop_empty and not (pair.src and pair.tgt):
                 self.report.add("valid", "drop_empty")
             else:
                 yield pair
 
-    def hold_out(self, src: str) -> None:
-        """Keep pairs with this source sentence out of the training pairs that follow.
+    def hold_out(self, pair: Pair) -> None:
+        """Keep pairs with the source of this validation or test pair out of the training pairs that follow.
 
         The source alone decides: a model that has learned any translation of a test sentence is no longer tested by it.
+        With `both_directions` either side of a pair is a source, of the held-out pair as of those to train on.
         """
-        self._held_out.add(_hash(self._clean(src)))
+        self._held_out.update(_hash(self._clean(side)) for side in self._sources(pair))
 
     def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
         """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks.
@@ -180,13 +199,16 @@ class Cleaner:
             return "max_chars"
         if rules.max_ratio and longer > _RATIO_FROM and longer > rules.max_ratio * shorter:
             return "max_ratio"
-        if rules.drop_overlap and _hash(pair.src) in self._held_out:
+        if rules.drop_overlap and any(_hash(side) in self._held_out for side in self._sources(pair)):
             return "drop_overlap"
         if rules.drop_duplicates:
             row = (_hash("\n".join(pair)),)
             if not seen.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount:
                 return "drop_duplicates"
         return None
+
+    def _sources(self, pair: Pair) -> Sequence[str]:
+        return pair if self.rules.both_directions else pair[:1]
 
     def _normalized(self, pairs: Iterable[Pair], split: str) -> Iterator[Pair]:
         for pair in pairs:
@@ -200,7 +222,7 @@ class Cleaner:
         rules = self.rules
         if rules.remove_control_chars and any(_has_controls(text) for text in pair):
             self.report.add(split, "remove_control_chars")
-        if rules.normalize_unicode and not all(unicodedata.is_normalized("NFC", text) for text in pair):
+        if rules.normalize_unicode and any(_nfc(text) != text for text in pair):
             self.report.add(split, "normalize_unicode")
 
     def _clean(self, text: str) -> str:

@@ -81,7 +81,7 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
             _write_texts(folder, "valid", cleaner.valid(corpus.valid()))
             for name in corpus.test_names:
                 for pair in corpus.test(name):
-                    cleaner.hold_out(pair.src)
+                    cleaner.hold_out(pair)
             extra = corpus.extra() if corpus.has_extra else ()
             _write_texts(folder, "train", cleaner.train(corpus.train(), extra))
             for split in report.counts:
