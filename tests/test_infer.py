@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from translate.bundle import BundleConfig, save_bundle
+from translate.bundle import BundleConfig, find_model, save_bundle
 from translate.config import DecodeConfig, ModelConfig
 from translate.data.cleaning import clean_text
 from translate.data.readers import read_table
@@ -215,18 +216,19 @@ class Echo:
 Translator.load = lambda *arguments, **settings: Echo()
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-infer.main(["--input", "few", "--output", "out"])
+infer.main(["--model", sys.argv[1], "--input", "few", "--output", "out"])
 before = peak()
-infer.main(["--input", "many", "--output", "out"])
+infer.main(["--model", sys.argv[1], "--input", "many", "--output", "out"])
 print(peak() - before)
 """
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_file(model_path: str, tmp_path: Path) -> None:
     lines = [f"line {number}, which is none of the others\n" for number in range(200_000)]
     (tmp_path / "few").write_text("".join(lines[:20_000]))
     (tmp_path / "many").write_text("".join(lines))
-    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, cwd=tmp_path, check=True)
+    command = [sys.executable, "-c", MANY, model_path]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "many").read_bytes()
     assert float(done.stdout) < 8  # MiB; its lines alone are 9 MiB, and more as strings
 
@@ -427,3 +429,44 @@ def test_an_output_is_on_the_disk_before_its_record_goes(
     door("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
     assert ((tmp_path / "out").stat().st_ino, True) in synced
     assert not (tmp_path / "out.resume").exists()
+
+
+@pytest.mark.parametrize("changed", ["weights", "tokenizer", "settings", "model card"])
+def test_an_output_is_not_continued_by_another_model_in_the_same_place(
+    model_path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path,
+    changed: str,
+) -> None:
+    model, source, target = tmp_path / "model", tmp_path / "in.en", tmp_path / "out.fr"
+    shutil.copytree(find_model(model_path), model)
+    source.write_text("a cat\nthe sea\n")
+    command = ["--input", str(source), "--output", str(target)]
+    door = Door(str(model), monkeypatch, capfdbinary)
+    with monkeypatch.context() as patch:
+        patch.setattr(Translator, "translate", raising(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            door(*command)
+    target.write_text("le chat\n")  # as if one line had been done
+    name = {"weights": "model.safetensors", "tokenizer": "tokenizer.model", "settings": "config.yaml"}.get(changed)
+    with (model / (name or "README.md")).open("ab") as file:
+        file.write(b"\n")
+    if name is None:
+        door(*command, "--resume")
+        assert target.read_text().startswith("le chat\n")
+    else:
+        with pytest.raises(ValueError, match=r"begun with other settings .*: model .*model \(sha256 .*, before "):
+            door(*command, "--resume")
+        assert target.read_text() == "le chat\n"
+
+
+def raising(error: type[BaseException]) -> Callable[..., object]:
+    """A function that only raises."""
+
+    def function(self: object, texts: list[str], **settings: object) -> object:
+        if texts:
+            raise error
+        return []
+
+    return function

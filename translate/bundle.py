@@ -8,6 +8,7 @@ model/config.yaml          BundleConfig
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,6 +129,18 @@ def find_model(path: Path | str | None = None) -> Path:
         )
     problem = f"neither it nor its model/ holds {_WEIGHTS}" if root.is_dir() else "there is no such directory"
     raise ValueError(f"no model in {root}: {problem}; give a run directory that `python -m translate.train` has made")
+
+
+def fingerprint(directory: Path) -> str:
+    """Return a digest of what shapes the output of a model directory or an exported one: weights, tokenizer, settings.
+
+    The model card does not count, and neither do the name and the place of the directory.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(path for path in directory.iterdir() if path.is_file() and path.name != _CARD):
+        with file.open("rb") as contents:
+            digest.update(f"{file.name} {hashlib.file_digest(contents, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 def num_parameters(model: torch.nn.Module) -> int:

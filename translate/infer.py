@@ -26,9 +26,10 @@ from translate.answers import (
     translated_lines,
     write_answers,
 )
-from translate.bundle import LATEST
+from translate.bundle import LATEST, find_model, fingerprint
 from translate.config import PRECISIONS, DecodeConfig
 from translate.doors import run_door
+from translate.exporting.directory import exported_format
 from translate.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
 from translate.resume import Record, open_output
 from translate.terminology import Terminology, read_terms
@@ -233,11 +234,17 @@ def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
             raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is none")
         return None
     settings = {name: value for name, value in vars(args).items() if name not in _NOT_RECORDED}
-    settings["model"] = [str(Path(path).resolve()) for path in args.model or [LATEST]]
+    settings["model"] = [_identity(path) for path in args.model or [LATEST]]
     for name in _FILES:
         if settings[name] and Path(settings[name]).is_file():
             settings[name] = f"{settings[name]} (sha256 {sha256(Path(settings[name]).read_bytes()).hexdigest()[:16]})"
     return Record(output, settings, source)
+
+
+def _identity(path: Path | str) -> str:
+    """Return where a model is and what it is, so that one that was trained anew in the same place is another."""
+    directory = Path(path) if exported_format(path) else find_model(path)
+    return f"{directory.resolve()} (sha256 {fingerprint(directory)})"
 
 
 def _answered(args: argparse.Namespace, record: Record | None, total: int | None) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from translate import __version__
 from translate.answers import lines_per_source, pair_lines, pairs_header, write_answers
-from translate.bundle import BundleConfig, find_model, load_bundle, save_bundle
+from translate.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
 from translate.config import TrainConfig, load_config, save_config
 from translate.cores import limit_threads
 from translate.data.cleaning import CleaningRules, clean_text
@@ -139,7 +139,7 @@ def _translate(stage: Stage) -> None:
     source = stage.directory / f"source.{translator.config.src_lang}"
     total, several = _write_source(config, stage.side, source), 1 if stage.closest else lines_per_source(settings)
     about: dict[str, object] = {
-        "models": [member.name for member in stage.members],
+        "models": [f"{one.name} (sha256 {fingerprint(find_model(one.directory))})" for one in stage.members],
         "languages": [translator.config.src_lang, translator.config.tgt_lang],
         "decode": asdict(config.decode),
         "closest": stage.closest,
