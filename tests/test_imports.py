@@ -12,7 +12,8 @@ from translate.doors import importing
 
 PACKAGE = Path(__file__).resolve().parents[1] / "translate"
 ALLOWED = {  # part -> parts of ours it may import
-    "config": set(),
+    "plain_yaml": set(),
+    "config": {"plain_yaml"},
     "resources": set(),
     "cores": set(),
     "lines": set(),
@@ -28,7 +29,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "training": {
         *("answers", "bundle", "config", "data", "evaluation", "lines", "model", "resume", "translator", "decoding"),
     },
-    "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
+    "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors", "plain_yaml"},
     "exporting": {"bundle", "config", "data", "model"},
     "exported": {
         *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),

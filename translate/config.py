@@ -684,23 +684,30 @@ class BenchmarkDecodeConfig:
 
 
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:
-    """Read a run's `config.yaml` back, with changes by dotted key on top.
+    """Read the settings of a run or a model back, with changes by dotted key on top.
+
+    The file may come from elsewhere: it is read as plain values, see `read_plain_yaml`.
 
     Raises:
-        ValueError: If the file is missing or holds a key or a value that the schema does not allow.
+        ValueError: If the file is missing or damaged, or a key or a value is not allowed; in one line that names the
+            file and the changes.
     """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    from translate.plain_yaml import read_plain_yaml
+
     if not path.is_file():
         raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
+    values = read_plain_yaml(path)
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path))
+        merged = OmegaConf.merge(OmegaConf.structured(schema), values)
         for key, value in (changes or {}).items():
             OmegaConf.update(merged, key, value)
         return OmegaConf.to_object(merged)  # type: ignore[return-value]
     except (OmegaConfBaseException, ValueError) as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from error
+        changed = f" with {', '.join(f'{key}={value}' for key, value in changes.items())}" if changes else ""
+        raise ValueError(f"{path}{changed}: {str(error).splitlines()[0]}") from error
 
 
 def save_config(config: Any, path: Path) -> None:
