@@ -13,6 +13,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from translate.config import (
+    LOGGERS,
     BenchmarkDecodeConfig,
     BenchmarkGrowthConfig,
     BenchmarkTrainConfig,
@@ -57,7 +58,7 @@ def test_every_file_composes(group: str, choice: str) -> None:
     assert isinstance(config, TrainConfig)
     assert not config.stages or plan_stages(config, Path("run"))
     if group == "logger":
-        assert config.trainer.loggers[choice]["_target_"].startswith("lightning.")
+        assert {name: tuple(settings) for name, settings in config.trainer.loggers.items()} == {choice: LOGGERS[choice]}
 
 
 @pytest.mark.parametrize("choice", [choice for group, choice in choices() if group == "model" and choice != "big"])
@@ -88,6 +89,12 @@ def test_every_key_is_explained(file: str, schema: type) -> None:
     explained = set(re.findall(r"[a-z]\w+", "\n".join(re.findall(r"^# +([\w, ]+?)(?:  +|$)", text, re.MULTILINE))))
     keys = {field.name for field in fields(schema) if not is_nested(field.type)}
     assert keys <= explained, keys - explained
+
+
+@pytest.mark.parametrize("name", LOGGERS)
+def test_every_setting_of_a_logger_is_explained(name: str) -> None:
+    text = (conf_dir() / "logger" / f"{name}.yaml").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^# (\w+)   +\w", text, re.MULTILINE)) == LOGGERS[name]
 
 
 def is_nested(annotation: Any) -> bool:
@@ -232,6 +239,32 @@ def test_a_damaged_saved_config_names_its_file(tmp_path: Path) -> None:
     path.write_text("modle: 3\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"config\.yaml.*modle"):
         load_config(path, TrainConfig)
+
+
+@pytest.mark.parametrize(
+    ("loggers", "message"),
+    [
+        ({"wandb": {"_target_": "builtins.open", "file": "FILE", "mode": "w"}}, "chosen by its name, wandb, alone"),
+        ({"mine": {"_target_": "torch.load", "f": "FILE", "weights_only": False}}, "must be one of wandb, mlflow"),
+        ({"wandb": {"project": {"_target_": "shutil.copyfile", "src": "FILE", "dst": "x"}}}, "project .* be text"),
+        ({"wandb": {"experiment": "x"}}, r"a setting of trainer.loggers.wandb \(experiment\) must be one of project"),
+        ({"wandb": "x"}, r"trainer.loggers.wandb \(x\) must be a mapping"),
+    ],
+)
+def test_a_saved_config_names_no_class_to_call(tmp_path: Path, loggers: dict[str, Any], message: str) -> None:
+    path = tmp_path / "config.yaml"
+    OmegaConf.save({"trainer": {"loggers": loggers}}, path)
+    with pytest.raises(ValueError, match=rf"config\.yaml: .*{message}") as error:
+        load_config(path, TrainConfig)
+    assert "\n" not in str(error.value)
+
+
+def test_a_run_that_logs_elsewhere_reads_back(tmp_path: Path) -> None:
+    config = compose("logger=wandb", "runs_dir=r", "trainer.loggers.wandb.entity=me")
+    settings = config.trainer.loggers["wandb"]
+    assert (settings["save_dir"], settings["entity"], settings["offline"]) == ("r", "me", False)
+    save_config(config, tmp_path / "config.yaml")
+    assert load_config(tmp_path / "config.yaml", TrainConfig) == config
 
 
 def door(*arguments: str) -> subprocess.CompletedProcess[str]:

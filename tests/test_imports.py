@@ -13,7 +13,8 @@ from translate.doors import importing
 PACKAGE = Path(__file__).resolve().parents[1] / "translate"
 ALLOWED = {  # part -> parts of ours it may import
     "files": set(),
-    "config": {"files"},
+    "plain_yaml": set(),
+    "config": {"files", "plain_yaml"},
     "resources": set(),
     "cores": set(),
     "lines": set(),
@@ -30,7 +31,7 @@ ALLOWED = {  # part -> parts of ours it may import
         *("answers", "bundle", "config", "data", "decoding", "evaluation", "files", "lines", "model", "resume"),
         *("cores", "translator"),
     },
-    "evaluation": {"bundle", "config", "cores", "data", "decoding", "doors", "files", "translator"},
+    "evaluation": {"bundle", "config", "cores", "data", "decoding", "doors", "files", "plain_yaml", "translator"},
     "exporting": {"bundle", "config", "data", "files", "model"},
     "exported": {
         *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),

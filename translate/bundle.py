@@ -184,18 +184,12 @@ what its training data knew: other domains and longer sentences than it was trai
 
 
 def load_bundle_config(directory: Path) -> BundleConfig:
-    """The settings of a model directory alone.
+    """Read the settings of a model directory alone.
 
     Raises:
         ValueError: If they are missing or damaged, in one line that names the file.
     """
-    from yaml import YAMLError  # type: ignore[import-untyped]
-
-    path = directory / _CONFIG
-    try:
-        return load_config(path, BundleConfig)
-    except (ValueError, OSError, YAMLError) as error:
-        raise ValueError(f"{path}: {' '.join(str(error).removeprefix(f'{path}: ').split())}") from error
+    return load_config(directory / _CONFIG, BundleConfig)
 
 
 def _load_weights(model: Transformer, path: Path) -> None:

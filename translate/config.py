@@ -276,6 +276,12 @@ class OptimConfig:
         _at_least("optim.clip_norm", self.clip_norm, 0)
 
 
+LOGGERS = {  # settings of each; a run names its loggers by these words and never by a class
+    "wandb": ("project", "name", "entity", "group", "save_dir", "offline"),
+    "mlflow": ("experiment_name", "run_name", "tracking_uri"),
+}
+
+
 @dataclass
 class TrainerConfig:
     """How long, where and how often; keys are explained in conf/trainer/default.yaml."""
@@ -334,6 +340,7 @@ class TrainerConfig:
         _choice("trainer.monitor", self.monitor, ("bleu", "loss"))
         _choice("trainer.average", self.average, ("none", "last", "best"))
         _share("trainer.ema_decay", self.ema_decay)
+        self._check_loggers()
         if self.monitor == "bleu" and not self.valid_bleu_sentences:
             raise ValueError("trainer.monitor=bleu needs trainer.valid_bleu_sentences above 0; or choose monitor=loss")
         if self.max_time is not None and not re.fullmatch(r"\d+:\d\d:\d\d:\d\d", self.max_time):
@@ -345,6 +352,21 @@ class TrainerConfig:
     def processes(self) -> int:
         """How many train together."""
         return self.devices * self.num_nodes
+
+    def _check_loggers(self) -> None:
+        for name, settings in self.loggers.items():
+            _choice("a name in trainer.loggers", name, list(LOGGERS))
+            if not isinstance(settings, dict):
+                raise ValueError(f"trainer.loggers.{name} ({settings}) must be a mapping; choose it with logger={name}")
+            if "_target_" in settings:
+                raise ValueError(
+                    f"trainer.loggers.{name}._target_ ({settings['_target_']}) names a class, but a logger is chosen "
+                    f"by its name, {name}, alone; leave _target_ out"
+                )
+            for key, value in settings.items():
+                _choice(f"a setting of trainer.loggers.{name}", key, LOGGERS[name])
+                if not isinstance(value, str | bool | None):
+                    raise ValueError(f"trainer.loggers.{name}.{key} ({value}) must be text, true, false or null")
 
     def _check_fsdp(self) -> None:
         if self.ema_decay:
@@ -664,23 +686,30 @@ class BenchmarkDecodeConfig:
 
 
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:
-    """Read a run's `config.yaml` back, with changes by dotted key on top.
+    """Read the settings of a run or a model back, with changes by dotted key on top.
+
+    The file may come from elsewhere: it is read as plain values, see `read_plain_yaml`.
 
     Raises:
-        ValueError: If the file is missing or holds a key or a value that the schema does not allow.
+        ValueError: If the file is missing or damaged, or a key or a value is not allowed; in one line that names the
+            file and the changes.
     """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    from translate.plain_yaml import read_plain_yaml
+
     if not path.is_file():
         raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
+    values = read_plain_yaml(path)
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(schema), OmegaConf.load(path))
+        merged = OmegaConf.merge(OmegaConf.structured(schema), values)
         for key, value in (changes or {}).items():
             OmegaConf.update(merged, key, value)
         return OmegaConf.to_object(merged)  # type: ignore[return-value]
-    except OmegaConfBaseException as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from error
+    except (OmegaConfBaseException, ValueError) as error:
+        changed = f" with {', '.join(f'{key}={value}' for key, value in changes.items())}" if changes else ""
+        raise ValueError(f"{path}{changed}: {str(error).splitlines()[0]}") from error
 
 
 def save_config(config: Any, path: Path) -> None:

@@ -26,7 +26,7 @@ def test_settings_that_change_no_result_make_no_rows() -> None:
             run("a", 1),
             run("b", 2, name="other", runs_dir="elsewhere", evaluate=False),
             run("c", 3, data=DataConfig(cache_dir="d"), decode=DecodeConfig(batch_tokens=99)),
-            run("d", 4, trainer=TrainerConfig(threads=1, loggers={"wandb": {"_target_": "x"}}, accelerator="cpu")),
+            run("d", 4, trainer=TrainerConfig(threads=1, loggers={"wandb": {"project": "x"}}, accelerator="cpu")),
         ]
     )
     assert [(row.label, len(row.runs)) for row in rows] == [("same settings", 4)]

@@ -1,6 +1,7 @@
 """Whole runs: when they end, what they leave behind, and how they fail."""
 
 import csv
+import inspect
 import json
 import math
 from dataclasses import replace
@@ -10,11 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from lightning.pytorch.loggers import CSVLogger, MLFlowLogger, WandbLogger
 from safetensors.torch import load_file
 
 from translate import Translator
-from translate.config import TrainConfig, TrainerConfig, load_config
+from translate.config import LOGGERS, TrainConfig, TrainerConfig, load_config
 from translate.train import make_directory, new_run, train
+from translate.training import setup
 from translate.training.averaging import average_weights, load_weights
 from translate.training.module import TranslationModule
 from translate.training.run import Fitted, final_weights, point_latest
@@ -166,19 +169,46 @@ def validation_loss(run_dir: Path, make_config) -> float:
     return loss / tokens
 
 
-def test_logs_can_be_turned_off_or_sent_elsewhere(make_config, tmp_path) -> None:
-    target = {"_target_": "lightning.pytorch.loggers.CSVLogger", "save_dir": str(tmp_path / "other"), "name": "n"}
-    run_dir = train(make_config(max_epochs=1, csv=False, loggers={"plain": target}))
+def test_logs_can_be_turned_off_or_sent_elsewhere(make_config, tmp_path, monkeypatch) -> None:
+    made: list[dict[str, object]] = []
+
+    def wandb(**settings: object) -> CSVLogger:  # which is not installed everywhere, and would ask for an account
+        made.append(settings)
+        return CSVLogger(str(settings["save_dir"]), "n")
+
+    monkeypatch.setattr(setup, "WandbLogger", wandb)
+    monkeypatch.setattr(setup, "find_spec", lambda name: name)
+    chosen = {"project": "p", "save_dir": str(tmp_path / "other")}
+    run_dir = train(make_config(max_epochs=1, csv=False, loggers={"wandb": chosen}))
     assert {path.name for path in run_dir.iterdir()} == {"config.yaml", "cleaning.json", "checkpoints", "model"}
     (written,) = (tmp_path / "other").rglob("metrics.csv")
     assert "valid_loss" in written.read_text()
+    assert made == [chosen]
 
 
-@pytest.mark.parametrize("target", ["lightning.pytorch.loggers.NoSuchLogger", "nowhere.Logger", "builtins.dict", None])
-def test_a_logger_that_cannot_be_made_is_named_in_one_line(make_config, target) -> None:
-    settings = {"_target_": target} if target else {"save_dir": "x"}
-    with pytest.raises(ValueError, match=r"^trainer\.loggers\.mine (cannot be made: [^\n]+|needs a _target_ [^\n]+)$"):
-        train(make_config(loggers={"mine": settings}))
+@pytest.mark.parametrize(
+    ("name", "kind", "passed_on"),
+    [("wandb", WandbLogger, {"entity", "group"}), ("mlflow", MLFlowLogger, set())],  # the first to wandb.init
+)
+def test_the_settings_of_a_logger_are_arguments_of_its_class(name, kind, passed_on) -> None:
+    assert set(LOGGERS[name]) <= inspect.signature(kind).parameters.keys() | passed_on
+
+
+@pytest.mark.parametrize("name", ["wandb", "mlflow"])
+def test_a_logger_without_its_package_says_what_to_install(make_config, monkeypatch, name) -> None:
+    monkeypatch.setattr(setup, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=rf"^logger={name} needs an extra: pip install -e '\.\[{name}\]'$"):
+        train(make_config(loggers={name: {}}))
+
+
+def test_a_logger_that_cannot_be_made_is_named_in_one_line(make_config, monkeypatch) -> None:
+    def refuse(**settings: object) -> CSVLogger:
+        raise RuntimeError("no such server\nmore")
+
+    monkeypatch.setattr(setup, "MLFlowLogger", refuse)
+    monkeypatch.setattr(setup, "find_spec", lambda name: name)
+    with pytest.raises(ValueError, match=r"^trainer\.loggers\.mlflow cannot be made: no such server$"):
+        train(make_config(loggers={"mlflow": {}}))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -23,6 +23,7 @@ from translate.evaluation.report import AttentionMap, Output, Report, Speed, bui
 from translate.evaluation.report_html import to_html
 from translate.evaluation.report_markdown import to_markdown
 from translate.files import write_text
+from translate.plain_yaml import read_plain_yaml
 
 if TYPE_CHECKING:
     from translate.translator import Translator
@@ -196,14 +197,8 @@ def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
 
 
 def _run_settings(run_dir: Path) -> dict[str, Any]:
-    from omegaconf import OmegaConf
-
     path = run_dir / "config.yaml"
-    if not path.is_file():
-        return {}
-    settings = OmegaConf.to_container(OmegaConf.load(path))
-    assert isinstance(settings, dict)
-    return {str(name): value for name, value in settings.items()}
+    return {str(name): value for name, value in read_plain_yaml(path).items()} if path.is_file() else {}
 
 
 def versions() -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import lightning as L
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging
-from lightning.pytorch.loggers import Logger, TensorBoardLogger
+from lightning.pytorch.loggers import Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 from torch import nn
 
 from translate.config import TrainConfig, TrainerConfig
@@ -112,22 +113,27 @@ def make_ema(config: TrainerConfig) -> list[L.Callback]:
 
 
 def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
-    """CSV and TensorBoard as chosen, and whatever `trainer.loggers` names by `_target_`."""
+    """Make the loggers that the settings choose.
+
+    Raises:
+        ValueError: If the package of a logger is not installed, or a logger refuses its settings.
+    """
     loggers: list[Logger] = [MetricsCsv(run_dir / "metrics.csv")] if config.csv else []
     if config.tensorboard:
         loggers.append(TensorBoardLogger(str(run_dir), name="tensorboard", version=""))
-    for name, settings in config.loggers.items():
-        from hydra.utils import instantiate
+    return loggers + [_make_logger(name, settings) for name, settings in config.loggers.items()]
 
-        try:
-            logger = instantiate(settings)
-        except Exception as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0]
-            raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
-        if not isinstance(logger, Logger):
-            raise ValueError(f"trainer.loggers.{name} needs a _target_ that names a Lightning logger")
-        loggers.append(logger)
-    return loggers
+
+def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
+    """Make a logger of `translate.config.LOGGERS`, whose package and extra have its name."""
+    kinds: dict[str, Callable[..., Logger]] = {"wandb": WandbLogger, "mlflow": MLFlowLogger}
+    if find_spec(name) is None:
+        raise ValueError(f"logger={name} needs an extra: pip install -e '.[{name}]'")
+    try:
+        return kinds[name](**settings)
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
 
 
 class Patience(EarlyStopping):
