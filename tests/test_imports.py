@@ -16,6 +16,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "resources": set(),
     "cores": set(),
     "lines": set(),
+    "memory": {"cores"},
     "resume": set(),
     "native": set(),
     "parallel": set(),
@@ -27,6 +28,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "guards": {"config", "decoding"},
     "training": {
         *("answers", "bundle", "config", "data", "evaluation", "lines", "model", "resume", "translator", "decoding"),
+        "memory",
     },
     "evaluation": {"config", "data", "decoding", "translator", "bundle", "doors"},
     "exporting": {"bundle", "config", "data", "model"},

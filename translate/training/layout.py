@@ -18,6 +18,7 @@ from translate.config import TrainConfig
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
+from translate.memory import limit_kernel_caches
 from translate.model.transformer import build_model
 from translate.training.module import TranslationModule
 from translate.training.progress import say
@@ -46,6 +47,7 @@ def with_layout(config: Config, data: TranslationDataModule) -> Config:
     if trainer.threads:
         torch.set_num_threads(trainer.threads)
     _keep_freed_memory()
+    limit_kernel_caches()
     if trainer.workers is not None or on_gpu(trainer) or trainer.processes > 1 or trainer.strategy == "fsdp":
         return _filled(config, (trainer.workers or 1, precision))
     candidates = _candidates(config, precision)
