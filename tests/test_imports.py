@@ -18,6 +18,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "resources": set(),
     "cores": set(),
     "lines": set(),
+    "memory": {"cores"},
     "resume": {"files"},
     "native": set(),
     "parallel": set(),
@@ -29,7 +30,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "guards": {"config", "decoding"},
     "training": {
         *("answers", "bundle", "config", "data", "decoding", "evaluation", "files", "lines", "model", "resume"),
-        *("cores", "translator"),
+        *("cores", "memory", "translator"),
     },
     "evaluation": {"bundle", "config", "cores", "data", "decoding", "doors", "files", "plain_yaml", "translator"},
     "exporting": {"bundle", "config", "data", "files", "model"},

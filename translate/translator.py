@@ -23,6 +23,7 @@ from translate.data.tokenizer import Tokenizer
 from translate.decoding.hypothesis import Hypothesis
 from translate.exporting.directory import exported_format
 from translate.guards import Ids, guarded_search
+from translate.memory import limit_kernel_caches
 from translate.parallel import by_length, side_by_side
 from translate.protect import translate_masked
 from translate.splitting import split_text
@@ -85,6 +86,8 @@ class Translator:
             raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
         if precision == "int8" and place.type != "cpu":
             raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
+        if place.type == "cpu" and precision != "32":
+            limit_kernel_caches()
         return cls(*load_bundle(find_model(path), place))._to(precision)
 
     def _to(self, precision: str) -> Translator:

@@ -1,5 +1,6 @@
 """Which layout a CPU trains in: measured where it is left open, remembered, the settings' own otherwise."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import torch
 
 from translate.config import TrainConfig, TrainerConfig
 from translate.data.datamodule import TranslationDataModule
+from translate.memory import KEPT_SHAPES
 from translate.training import layout
 from translate.training.layout import with_layout
 
@@ -58,6 +60,14 @@ def test_what_the_settings_say_is_kept(make_config: MakeConfig, tmp_path: Path) 
     filled = with_layout(config, prepared(config)).trainer
     assert (filled.workers, filled.precision) == (3, "32")
     assert torch.get_num_threads() == 2
+
+
+def test_training_keeps_kernels_for_few_shapes(make_config: MakeConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LRU_CACHE_CAPACITY", "")
+    monkeypatch.delenv("LRU_CACHE_CAPACITY")
+    config = make_config(workers=1, precision="32", threads=1)
+    with_layout(config, prepared(config))
+    assert os.environ["LRU_CACHE_CAPACITY"] == str(KEPT_SHAPES)
 
 
 def test_parts_of_a_batch_are_not_cut_too_small(make_config: MakeConfig, tmp_path: Path) -> None:

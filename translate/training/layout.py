@@ -20,6 +20,7 @@ from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
 from translate.files import write_text
+from translate.memory import limit_kernel_caches
 from translate.model.transformer import build_model
 from translate.training.distributed import siblings
 from translate.training.module import TranslationModule
@@ -48,6 +49,7 @@ def with_layout(config: Config, data: TranslationDataModule) -> Config:
     trainer, precision = config.trainer, pick_precision(config.trainer)
     limit_threads(trainer.threads, processes=siblings(trainer))
     _keep_freed_memory()
+    limit_kernel_caches()
     if trainer.workers is not None or on_gpu(trainer) or trainer.processes > 1 or trainer.strategy == "fsdp":
         return _filled(config, (trainer.workers or 1, precision))
     candidates = _candidates(config, precision)
