@@ -23,7 +23,8 @@ ALLOWED = {  # part -> parts of ours it may import
     "native": set(),
     "parallel": set(),
     "precision": {"pairs", "translation", "translator"},
-    "translation": {"alignment", "config", "decoding", "protect"},
+    "translation": {"alignment", "config", "decoding"},
+    "slots": set(),
     "model": {"config", "native"},  # for annotations only: see test_model_and_decoding_need_torch_alone
     "decoding": {"native"},
     "data": {"config", "files", "resources"},

@@ -20,9 +20,11 @@ def evaluate(config: EvaluateConfig) -> "Report":
         ValueError: If settings do not fit each other, or files cannot be used.
     """
     _check(config)
+    from translate.evaluation.report_markdown import summary
+
     protocols = ("cased", "literature") if config.protocol == "both" else (config.protocol,)
     report, output = (_evaluate_file if config.hyp else _evaluate_model)(config, protocols)
-    print(report.table())
+    print(summary(report))
     print(f"report: {output / 'report.html'} (and report.md, report.json, hyp.*.txt)")
     return report
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from translate.alignment import Links
-    from translate.protect import Slot
+    from translate.slots import Slot
 
 _TOKEN = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]+")
 _WORD = re.compile("[^ ]+")

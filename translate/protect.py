@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from translate.data.cleaning import clean_text
 from translate.placement import filled
+from translate.slots import Masked, Slot
 from translate.spans import find_spans
 from translate.tags import woven
 from translate.terminology import Terminology
+from translate.translation import TranslatedHypothesis, Translation
 
 if TYPE_CHECKING:
     from translate.alignment import Links
-    from translate.translation import Translation
 
 _GLUED = re.compile(r"[\w.,;:!?…)\]}»”%]\w")  # what a tag between them keeps apart as a space would
 _TOGETHER = re.compile(r"[^\w\s()\[\]{}<>«»“”\"]*|,? +")  # spans with this between them are one
@@ -23,45 +24,7 @@ _PRIVATE_USE = ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 _STAND_INS = ("New York", "Paris", "10", "BMX", "David")
 
 
-class Slot(NamedTuple):
-    """What the output must hold at one place.
-
-    Attributes:
-        kind: "span" and "term" take the place of words, "tag" stands between them.
-        text: What it is, character for character.
-        start: Where its stand-in begins in the model's text.
-        end: Where that ends; of a tag, which has none, the same as `start`.
-        spaces: Whether a space stands before and after it in the source.
-        apart: Whether it is a tag that takes the place of a space, as in "a<br/>b".
-    """
-
-    kind: str
-    text: str
-    start: int
-    end: int
-    spaces: tuple[bool, bool]
-    apart: bool = False
-
-
-class Masked(NamedTuple):
-    """A text made ready for the model.
-
-    Attributes:
-        head: A label with nothing to translate, as in "{name}: Hello", which stays in front.
-        text: What the model reads; "" if nothing is left to translate.
-        slots: In the order of the source.
-        whole: The clean source with every slot filled, which is the output if nothing is left to translate.
-        stand_in: What stands for spans in `text`.
-    """
-
-    head: str
-    text: str
-    slots: tuple[Slot, ...]
-    whole: str
-    stand_in: str
-
-
-Translate = Callable[[list[str], int], list["Translation"]]
+Translate = Callable[[list[str], int], list[Translation]]
 
 
 def translate_masked(
@@ -223,3 +186,13 @@ def _written(pieces: list[_Piece], stand_in: str) -> tuple[str, tuple[Slot, ...]
         text += new
     end = len(text.rstrip(" "))
     return text[:end], tuple(slot._replace(start=min(slot.start, end), end=min(slot.end, end)) for slot in slots + tags)
+
+
+def fill_slots(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:
+    """An aligned translation of a masked text with its slots filled."""
+    filled = tuple(
+        one._replace(text=fill(masked, one.text, one.alignment or ()), alignment=None) for one in found.hypotheses
+    )
+    if not filled:  # there was nothing to translate
+        filled = (TranslatedHypothesis(masked.whole, 0.0, 0.0, ()),) * num_hypotheses
+    return found._replace(text=filled[0].text, hypotheses=filled)

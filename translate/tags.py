@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from translate.placement import Token, best_run, boundaries
 
 if TYPE_CHECKING:
-    from translate.protect import Slot
+    from translate.slots import Slot
 
 _NAME = re.compile(r"<(/?)([\w:.-]+)")
 _CLOSING, _ALONE, _OPENING = range(3)  # the order of tags between two words
@@ -33,7 +33,7 @@ def woven(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
         tags: In the order of the source.
 
     >>> tokens = [Token("", "voiture", 6, 1, True), Token(" ", "rouge", 2, 0, True), Token("", ".", 9, 1, False)]
-    >>> from translate.protect import Slot
+    >>> from translate.slots import Slot
     >>> woven(tokens, [Slot("tag", "<b>", 2, 2, (True, False)), Slot("tag", "</b>", 5, 5, (False, True))])
     'voiture <b>rouge</b>.'
     """

@@ -9,7 +9,6 @@ from translate.alignment import Links
 from translate.config import DecodeConfig
 from translate.decoding.hypothesis import Hypothesis, normalized_score
 from translate.decoding.mbr import mbr_order, posterior
-from translate.protect import Masked, fill
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -88,16 +87,6 @@ def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], de
     if decode.mbr != "none":
         joined = _by_expected_utility(joined, decode)
     return Translation(joined[0].text, joined[0].score, tuple(joined))
-
-
-def fill_slots(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:
-    """An aligned translation of a masked text with its slots filled."""
-    filled = tuple(
-        one._replace(text=fill(masked, one.text, one.alignment or ()), alignment=None) for one in found.hypotheses
-    )
-    if not filled:  # there was nothing to translate
-        filled = (TranslatedHypothesis(masked.whole, 0.0, 0.0, ()),) * num_hypotheses
-    return found._replace(text=filled[0].text, hypotheses=filled)
 
 
 def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeConfig) -> list[TranslatedHypothesis]:

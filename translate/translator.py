@@ -25,10 +25,10 @@ from translate.exporting.directory import exported_format
 from translate.guards import Ids, guarded_search
 from translate.memory import limit_kernel_caches
 from translate.parallel import by_length, side_by_side
-from translate.protect import translate_masked
+from translate.protect import fill_slots, translate_masked
 from translate.splitting import split_text
 from translate.terminology import Terminology
-from translate.translation import CrossAttention, Request, TranslatedHypothesis, Translation, fill_slots, join_pieces
+from translate.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_pieces
 
 if TYPE_CHECKING:
     import torch

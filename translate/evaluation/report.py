@@ -143,12 +143,6 @@ class Report:
         """All of it as JSON text, floats in full precision."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
-    def table(self) -> str:
-        """The scores as the command line prints them."""
-        from translate.evaluation.report_markdown import summary
-
-        return summary(self)
-
     @classmethod
     def from_json(cls, text: str) -> "Report":
         """The report that `to_json` wrote."""

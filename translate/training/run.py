@@ -141,6 +141,7 @@ def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:
 
 def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
     """Score every test set, if there are any, with the finished model directory and print the table."""
+    from translate.evaluation.report_markdown import summary
     from translate.evaluation.run import evaluate_test_sets
 
     if not corpus.test_names:
@@ -148,7 +149,7 @@ def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
     translator = Translator.load(str(run_dir / "model"))
     tests = {name: corpus.test(name) for name in corpus.test_names}
     report = evaluate_test_sets(translator, tests, decode=config.decode, run_dir=run_dir, output=run_dir)
-    print(report.table())
+    print(summary(report))
     print(f"report: {run_dir / 'report.html'}")
 
 
