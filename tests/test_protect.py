@@ -286,6 +286,10 @@ def linked(*src_words: int) -> Links:
             (2, 1, 0, 3),
             "Voiture <b>rouge grande <i></b> </i> ici",
         ),
+        ("<b>One</b> <i>two three</i>", "deux un trois", (1, 0, 2), "<i>deux</i> <b>un</b> trois"),
+        ("see ({x}) ({y})", "voir un deux trois", (0, 3, 1, 3), "voir {y} {x} trois"),
+        ("{x} see", "(voir)", (2,), "{x} (voir)"),
+        ("See {x}.", "New Yorker, New York.", (0, 0, 1, 2), "New Yorker, {x}."),
         ("<b>Red</b> <b>car</b>", "Voiture rouge", (1, 0), "<b>Voiture</b> <b>rouge</b>"),
         ("See {x} (at {y}).", "Voir New York (à New York).", (0, 1, 1, 2, 3, 3), "Voir {x} (à {y})."),
         ("{x} sees {y}.", "New York est vu par New York.", (3, 3, 2, 2, 2, 0, 0), "{y} est vu par {x}."),
@@ -370,6 +374,11 @@ def test_a_copy_of_a_stand_in_is_a_whole_word() -> None:
     masked = mask("See {x}.", NO_TERMS, spans=True, attempt=1)
     assert masked.stand_in == "Paris"
     assert fill(masked, "Parisien, Paris.", linked(0, 1)) == "Parisien, {x}."
+
+
+def test_a_copy_of_a_term_is_no_part_of_a_word() -> None:
+    masked = mask("a +x", Terminology({"+x": "PLUS"}), spans=True)
+    assert fill(masked, "b+x +x", linked(0, 1)) == "b+x PLUS"
 
 
 def test_tags_within_many_others_stay_well_formed() -> None:
