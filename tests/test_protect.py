@@ -249,6 +249,29 @@ def test_any_translation_with_any_links_is_filled_with_everything_and_well_forme
         assert "  " not in output, (text, target, output)
 
 
+def mixed(draw: random.Random) -> str:
+    """Words with private-use and control characters, spans and tags, in any order."""
+    parts = ["a", "dog", "Café", "cafe\u0301", "l'eau", ",", "日本", "&amp;", "New York", "10", "\ue000", "\uf8ff"]
+    parts += ["\U000f0000", "\x00", "\x07", "\u200b", "\u200d", "\ufeff", "\x85"]
+    items = []
+    for _ in range(draw.randint(0, 25)):
+        word = "".join(draw.choices(parts, k=draw.randint(1, 3)))
+        items.append(draw.choice([word, word, draw.choice(TAGS), draw.choice(WORDS), f"({draw.choice(WORDS)})."]))
+    return " ".join(items)
+
+
+def test_a_text_that_is_translated_by_itself_comes_back_clean_and_otherwise_as_it_was() -> None:
+    for seed in range(1000):
+        text = mixed(random.Random(seed))
+        masked = mask(text, NO_TERMS, spans=True, attempt=seed % 5)
+        assert Counter(spans_of(masked.whole)) == Counter(spans_of(text))
+        if not spans_of(text):
+            assert masked.whole == clean_text(text)
+        if masked.text:
+            output = fill(masked, masked.text, linked(*range(len([*filter(None, masked.text.split(" "))]))))
+            assert re.sub(" +", " ", output).strip() == re.sub(" +", " ", masked.whole).strip()
+
+
 def is_well_formed(text: str) -> bool:
     opened: list[str] = []
     for tag in filter(re.compile("</?b").match, spans_of(text)):
@@ -378,7 +401,7 @@ def test_a_copy_of_a_stand_in_is_a_whole_word() -> None:
 
 def test_a_copy_of_a_term_is_no_part_of_a_word() -> None:
     masked = mask("a +x", Terminology({"+x": "PLUS"}), spans=True)
-    assert fill(masked, "b+x +x", linked(0, 1)) == "b+x PLUS"
+    assert fill(masked, "b+x +x", ()) == "b+x PLUS"
 
 
 def test_tags_within_many_others_stay_well_formed() -> None:
