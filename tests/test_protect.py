@@ -249,6 +249,29 @@ def test_any_translation_with_any_links_is_filled_with_everything_and_well_forme
         assert "  " not in output, (text, target, output)
 
 
+def mixed(draw: random.Random) -> str:
+    """Words with private-use and control characters, spans and tags, in any order."""
+    parts = ["a", "dog", "Café", "cafe\u0301", "l'eau", ",", "日本", "&amp;", "New York", "10", "\ue000", "\uf8ff"]
+    parts += ["\U000f0000", "\x00", "\x07", "\u200b", "\u200d", "\ufeff", "\x85"]
+    items = []
+    for _ in range(draw.randint(0, 25)):
+        word = "".join(draw.choices(parts, k=draw.randint(1, 3)))
+        items.append(draw.choice([word, word, draw.choice(TAGS), draw.choice(WORDS), f"({draw.choice(WORDS)})."]))
+    return " ".join(items)
+
+
+def test_a_text_that_is_translated_by_itself_comes_back_clean_and_otherwise_as_it_was() -> None:
+    for seed in range(1000):
+        text = mixed(random.Random(seed))
+        masked = mask(text, NO_TERMS, spans=True, attempt=seed % 5)
+        assert Counter(spans_of(masked.whole)) == Counter(spans_of(text))
+        if not spans_of(text):
+            assert masked.whole == clean_text(text)
+        if masked.text:
+            output = fill(masked, masked.text, linked(*range(len([*filter(None, masked.text.split(" "))]))))
+            assert re.sub(" +", " ", output).strip() == re.sub(" +", " ", masked.whole).strip()
+
+
 def is_well_formed(text: str) -> bool:
     opened: list[str] = []
     for tag in filter(re.compile("</?b").match, spans_of(text)):
@@ -286,6 +309,10 @@ def linked(*src_words: int) -> Links:
             (2, 1, 0, 3),
             "Voiture <b>rouge grande <i></b> </i> ici",
         ),
+        ("<b>One</b> <i>two three</i>", "deux un trois", (1, 0, 2), "<i>deux</i> <b>un</b> trois"),
+        ("see ({x}) ({y})", "voir un deux trois", (0, 3, 1, 3), "voir {y} {x} trois"),
+        ("{x} see", "(voir)", (2,), "{x} (voir)"),
+        ("See {x}.", "New Yorker, New York.", (0, 0, 1, 2), "New Yorker, {x}."),
         ("<b>Red</b> <b>car</b>", "Voiture rouge", (1, 0), "<b>Voiture</b> <b>rouge</b>"),
         ("See {x} (at {y}).", "Voir New York (à New York).", (0, 1, 1, 2, 3, 3), "Voir {x} (à {y})."),
         ("{x} sees {y}.", "New York est vu par New York.", (3, 3, 2, 2, 2, 0, 0), "{y} est vu par {x}."),
@@ -370,6 +397,11 @@ def test_a_copy_of_a_stand_in_is_a_whole_word() -> None:
     masked = mask("See {x}.", NO_TERMS, spans=True, attempt=1)
     assert masked.stand_in == "Paris"
     assert fill(masked, "Parisien, Paris.", linked(0, 1)) == "Parisien, {x}."
+
+
+def test_a_copy_of_a_term_is_no_part_of_a_word() -> None:
+    masked = mask("a +x", Terminology({"+x": "PLUS"}), spans=True)
+    assert fill(masked, "b+x +x", ()) == "b+x PLUS"
 
 
 def test_tags_within_many_others_stay_well_formed() -> None:

@@ -105,6 +105,19 @@ def test_short_pairs_are_not_held_to_the_ratio():
     assert len(kept) == 2
 
 
+def test_limits_are_the_last_that_is_kept():
+    kept = [("b" * 20, "a"), ("b" * 24, "a" * 6), ("b" * 1000, "a" * 1000)]
+    dropped = [("b" * 21, "a"), ("a" * 6, "b" * 25), ("b" * 1001, "a" * 1000), ("b" * 1000, "a" * 1001)]
+    assert run([*kept, *dropped]) == (kept, {"read": 7, "max_chars": 2, "max_ratio": 2})
+
+
+def test_a_pair_counts_at_the_first_rule_that_it_breaks():
+    tested = "tested " * 200
+    broken = [("", "x" * 2000), (tested, "x"), (tested[:30], "x"), (tested[:30], "x" * 30), (tested[:30], "x" * 30)]
+    counts = run(broken, held_out=[(tested[:30], "x")])[1]
+    assert counts == {"read": 5, "drop_empty": 1, "max_chars": 1, "max_ratio": 1, "drop_overlap": 2}
+
+
 def test_limits_count_characters_after_normalization():
     rules = CleaningRules(max_chars=3)
     assert run([("e\u0301" * 3, "abc")], rules)[0] == [("ééé", "abc")]
@@ -168,6 +181,37 @@ def test_the_table_is_aligned_and_says_what_is_off():
     assert cells["dropped: seen before"] == ["1", "-"]
     assert cells["dropped: a side is over 256 tokens"] == ["1", "0"]
     assert cells["kept"] == ["0", "0"]
+
+
+def test_the_table_has_a_line_for_each_step_and_a_column_for_each_split():
+    steps = {
+        "changed to Unicode NFC": "normalize_unicode",
+        "control characters removed": "remove_control_chars",
+        "dropped: a side is empty": "drop_empty",
+        "dropped: a side is over 1000 characters": "max_chars",
+        "dropped: one side is over 4 times the other": "max_ratio",
+        "dropped: seen before": "drop_duplicates",
+        "dropped: source is in valid or test": "drop_overlap",
+        "dropped: a side is over 9 tokens": "max_len",
+    }
+    report = CleaningReport({**vars(CleaningRules()), "max_len": 9})
+    for number, step in enumerate(steps.values(), 1):
+        for split, times in (("train", 1), ("extra", 1000), ("valid", 2)):
+            report.add(split, "read", 100 * times)
+            report.add(split, step, number * times)
+    rows = [line.rsplit(maxsplit=3) for line in report.table().splitlines()]
+    both = ("normalize_unicode", "remove_control_chars", "drop_empty", "max_len")
+    assert [(name.rstrip(), cells) for name, *cells in rows] == [
+        ("pairs", ["train", "extra", "valid"]),
+        ("read", ["800", "800,000", "1,600"]),
+        *(
+            (label, [str(number), f"{number},000", str(2 * number) if step in both else "-"])
+            for number, (label, step) in enumerate(steps.items(), 1)
+        ),
+        ("kept", ["767", "767,000", "1,534"]),
+    ]
+    off = CleaningReport({}).table().splitlines()
+    assert [line.split()[-2:] for line in off[2:-1]] == [["off", "off"]] * len(steps)
 
 
 def test_the_report_is_saved_as_plain_json():
