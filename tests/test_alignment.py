@@ -1,6 +1,7 @@
 """Word alignments: pieces to words, weights to links, pieces of long texts to whole texts."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -111,3 +112,18 @@ def test_json_holds_attention_weights_when_asked(translator: Translator, capfd: 
     with pytest.raises(SystemExit):
         main(["--attention", "a"])
     assert "--attention needs --json" in capfd.readouterr().err
+
+
+def test_time_to_join_links_grows_no_faster_than_the_text() -> None:
+    def seconds(number: int) -> float:
+        parts = [("a b", "x")] * number
+        text, links = " ".join(source for source, _ in parts), {("a b", "x"): ((1, 0),)}
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            joined = joined_links(text, parts, links)
+            times.append(time.process_time() - start)
+        assert joined == tuple((2 * part + 1, part) for part in range(number))
+        return min(times)
+
+    assert seconds(8000) < 0.02 + 8 * seconds(2000)  # four times the text: 4 if linear, 16 if quadratic
