@@ -1,12 +1,17 @@
 """The model directory: round trip, completeness, and one clear line for whatever is wrong with it."""
 
+import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import yaml
 from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from translate.bundle import BundleConfig, find_model, load_bundle, save_bundle
 from translate.config import DecodeConfig, ModelConfig
@@ -173,3 +178,43 @@ def test_a_path_without_a_model_says_so(tmp_path: Path) -> None:
         find_model(tmp_path)
     with pytest.raises(ValueError, match="there is no such directory"):
         find_model(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"d_model": 2**20, "num_heads": 2}, r"size mismatch for .*"),
+        ({"d_ff": 2**34}, r"size mismatch for .*"),
+        ({"num_decoder_layers": 10**9}, r"missing decoder_layers\.0\..*in 99999999\d of 1000000000 layers"),
+        ({"positions": "learned", "max_positions": 2**40}, r"missing .*positions.*"),
+        ({"d_model": 2**62, "num_heads": 1}, r"the settings describe no possible network.*|size mismatch for .*"),
+    ],
+    ids=["wide", "wide inside", "deep", "long", "impossible"],
+)
+def test_settings_allocate_nothing_that_the_weights_do_not_have(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], message: str
+) -> None:
+    hostile = tmp_path / "hostile"
+    shutil.copytree(bundle, hostile)
+    config = yaml.safe_load((hostile / "config.yaml").read_text())
+    config["model"] |= changes
+    (hostile / "config.yaml").write_text(yaml.safe_dump(config))
+    monkeypatch.setattr("translate.model.transformer.build_model", _on_meta_alone)
+    start = time.monotonic()
+    with pytest.raises(ValueError, match=rf"^.*model\.safetensors does not hold the weights .*: {message}$"):
+        load_bundle(hostile)
+    assert time.monotonic() - start < 30
+
+
+def _on_meta_alone(*arguments: Any, **settings: Any) -> Transformer:
+    assert torch.get_default_device().type == "meta", "a network was built before its weights were looked at"
+    return build_model(*arguments, **settings)
+
+
+def test_a_weight_too_many_or_of_another_name_is_named(bundle: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(bundle, other)
+    weights = load_file(other / "model.safetensors")
+    save_file(weights | {"surprise": torch.zeros(1)}, other / "model.safetensors")
+    with pytest.raises(ValueError, match="unexpected weight surprise"):
+        load_bundle(other)

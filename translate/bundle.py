@@ -9,7 +9,10 @@ model/config.yaml          BundleConfig
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,23 +90,43 @@ def load_bundle(
     Raises:
         ValueError: If a file is missing or damaged, or if files do not fit each other; the message names the file.
     """
-    from translate.data.tokenizer import Tokenizer
     from translate.model.transformer import build_model
 
     path = Path(directory)
-    recover_directory(path)
-    for name in (_CONFIG, _WEIGHTS):
-        if not (path / name).is_file():
-            raise ValueError(f"{path / name} is missing; {path} is not a complete model directory")
-    config = load_bundle_config(path)
-    tokenizer = Tokenizer.load(path)
-    for side in ("src", "tgt"):
-        pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
-        if pieces != expected:
-            raise ValueError(f"{path / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
+    tokenizer, config = open_bundle(path)
     model = build_model(config.model, config.src_vocab_size, config.tgt_vocab_size, pad_id=tokenizer.pad_id)
     _load_weights(model, path / _WEIGHTS)
     return model.to(device).eval(), tokenizer, config
+
+
+def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
+    """Read the tokenizer and the settings of a model directory, and check that its weights are of these shapes.
+
+    Only the header of the weights is read, and no network is built, so that settings from elsewhere can make a program
+    allocate no more than the weights that come with them.
+
+    Raises:
+        ValueError: As `load_bundle`.
+    """
+    from translate.data.tokenizer import Tokenizer
+
+    recover_directory(directory)
+    for name in (_CONFIG, _WEIGHTS):
+        if not (directory / name).is_file():
+            raise ValueError(f"{directory / name} is missing; {directory} is not a complete model directory")
+    config = load_bundle_config(directory)
+    tokenizer = Tokenizer.load(directory)
+    for side in ("src", "tgt"):
+        pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
+        if pieces != expected:
+            raise ValueError(f"{directory / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
+    shapes = _stored_shapes(directory / _WEIGHTS)
+    try:
+        _check_shapes(shapes, config)
+    except ValueError as error:
+        where = directory / _WEIGHTS
+        raise ValueError(f"{where} does not hold the weights that {_CONFIG} describes: {error}") from error
+    return tokenizer, config
 
 
 def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
@@ -192,14 +215,47 @@ def load_bundle_config(directory: Path) -> BundleConfig:
     return load_config(directory / _CONFIG, BundleConfig)
 
 
+def _stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor of a safetensors file, by its name."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _check_shapes(shapes: Mapping[str, tuple[int, ...]], config: BundleConfig) -> None:
+    """Raise ValueError unless tensors of these shapes, by name, are the weights that the settings describe.
+
+    The layers of a stack are alike, so that a network of one layer each tells their shapes, however many there are.
+    """
+    from translate.model.transformer import build_outline
+
+    depths = {"encoder_layers": config.model.num_encoder_layers, "decoder_layers": config.model.num_decoder_layers}
+    one_layer = replace(config.model, num_encoder_layers=1, num_decoder_layers=1)
+    outline = build_outline(one_layer, config.src_vocab_size, config.tgt_vocab_size)
+    expected = outline.state_dict(keep_vars=True)
+    found: Counter[int] = Counter()  # by weight: a tied one has several names
+    for name, shape in shapes.items():
+        alike = re.sub(r"^((?:en|de)coder_layers)\.\d+\.", r"\1.0.", name)
+        if alike not in expected:
+            raise ValueError(f"unexpected weight {name}")
+        if shape != expected[alike].shape:
+            raise ValueError(f"size mismatch for {name}: {list(shape)}, not {list(expected[alike].shape)}")
+        found[id(expected[alike])] += 1
+    for name, weight in expected.items():
+        depth = depths.get(name.partition(".")[0], 1)
+        if missing := max(0, depth - found[id(weight)]):
+            raise ValueError(f"missing {name}" + (f", or its like in {missing} of {depth} layers" if depth > 1 else ""))
+
+
 def _load_weights(model: Transformer, path: Path) -> None:
-    from safetensors import SafetensorError
     from safetensors.torch import load_model
 
     try:
         load_model(model, str(path))
-    except SafetensorError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:300]
         raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error

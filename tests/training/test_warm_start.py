@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from translate.bundle import BundleConfig, save_bundle
+from translate.bundle import BundleConfig, load_bundle, save_bundle
 from translate.config import DataConfig, ModelConfig, TokenizerConfig, TrainConfig, load_config
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
@@ -161,8 +161,9 @@ def test_other_attention_than_of_merged_heads_is_refused(there, here, message, t
 def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:
     other_way = TrainConfig(data=DataConfig(src_lang="fr"), init_from=str(TINY))
     assert adopt(other_way).data.tgt_lang == "en"
-    shutil.copytree(TINY, tmp_path / "model")
-    settings = (TINY / "config.yaml").read_text().replace("share_embeddings: true", "share_embeddings: false")
-    (tmp_path / "model/config.yaml").write_text(settings)
+    _, tokenizer, config = load_bundle(TINY)
+    apart = replace(config, model=replace(config.model, share_embeddings=False))
+    network = build_model(apart.model, config.src_vocab_size, config.tgt_vocab_size)
+    save_bundle(tmp_path / "model", network, tokenizer, apart)
     with pytest.raises(ValueError, match="translates en to fr with other embeddings for each side; the other"):
         adopt(replace(other_way, init_from=str(tmp_path)))

@@ -19,7 +19,8 @@ class SinusoidalPositions(nn.Module):
         if d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
         self.d_model = d_model
-        self.register_buffer("table", sinusoids(256, d_model), persistent=False)
+        table = torch.empty(256, d_model) if _shapes_alone() else sinusoids(256, d_model)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         """Add positions offset, offset + 1, … to x [B, T, M]."""
@@ -65,7 +66,8 @@ class RotaryPositions(nn.Module):
         if head_dim % 2:
             raise ValueError(f"rotary positions need an even head_dim, not {head_dim}")
         self.head_dim = head_dim
-        self.register_buffer("table", self._angles(256), persistent=False)
+        table = torch.empty(2, 256, head_dim) if _shapes_alone() else self._angles(256)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         """Rotate x [B, H, T, D], whose first position is `offset`."""
@@ -96,3 +98,8 @@ def sinusoids(length: int, d_model: int) -> Tensor:
     table[:, 0::2] = torch.sin(position * frequency)
     table[:, 1::2] = torch.cos(position * frequency)
     return table
+
+
+def _shapes_alone() -> bool:
+    """Whether modules are built on the meta device, where to compute would make torch load its decompositions first."""
+    return torch.get_default_device().type == "meta"

@@ -2,9 +2,11 @@
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from translate.model.attention import Attention
 from translate.model.cache import DecoderState
@@ -174,6 +176,26 @@ def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int,
         tgt_embedding,
         tie_output=config.tie_output,
     )
+
+
+def build_outline(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
+    """Build the Transformer that the settings describe on the meta device: shapes alone, whatever their size.
+
+    Raises:
+        ValueError: As `build_model`, or if a shape is beyond what any tensor can have.
+    """
+    try:
+        with torch.device("meta"), _NoValues():
+            return build_model(config, src_vocab_size, tgt_vocab_size)
+    except (RuntimeError, OverflowError, TypeError) as error:
+        raise ValueError(f"the settings describe no possible network: {str(error).splitlines()[0]}") from error
+
+
+class _NoValues(TorchFunctionMode):
+    """Leave out the initializations for which torch would first load its decompositions, for over a second."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return None if func.__name__ in ("normal_", "eye") else func(*args, **(kwargs or {}))
 
 
 def layer_spec(config: "ModelConfig") -> LayerSpec:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from translate.bundle import find_model, load_bundle, load_bundle_config
+from translate.bundle import find_model, load_bundle, open_bundle
 from translate.config import ModelConfig, TokenizerConfig, TrainConfig, load_config
 from translate.data.tokenizer import Tokenizer
 from translate.model.attention import Attention
@@ -30,7 +30,7 @@ def adopt(config: TrainConfig) -> TrainConfig:
             translates the other way and its two sides are not alike.
     """
     directory = find_model(config.init_from)
-    start, tokenizer = load_bundle_config(directory), Tokenizer.load(directory)
+    tokenizer, start = open_bundle(directory)
     _check_tokenizer(config, tokenizer)
     turned = (start.src_lang, start.tgt_lang) == (config.data.tgt_lang, config.data.src_lang)
     if turned and not (tokenizer.joint and start.model.share_embeddings):
