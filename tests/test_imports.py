@@ -44,7 +44,7 @@ ALLOWED = {  # part -> parts of ours it may import
     "comparison": {"bundle", "config", "data", "evaluation", "files", "model", "training", "translator"},
     "benchmarking": {
         *("bundle", "comparison", "config", "cores", "data", "evaluation", "export", "files", "infer", "model"),
-        *("training", "translator"),
+        *("memory", "train", "training", "translator"),
     },
 }
 

@@ -14,8 +14,7 @@ TINY = Path(__file__).parent / "fixtures" / "tiny_model"
 CAPACITIES = ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY")
 NEW_SHAPES = """
 import torch
-from translate.benchmarking.resident import status_bytes
-from translate.memory import limit_kernel_caches
+from translate.memory import limit_kernel_caches, status_bytes
 
 torch.set_num_threads(1)
 limit_kernel_caches()

@@ -30,6 +30,7 @@ def found(**changes) -> TrainBenchmark:
         "epoch_padding_share": 0.125,
         "parts": dict.fromkeys(PARTS, 0.0) | {"forward": 3.0, "backward": 6.0, "data": 1.0},
         "memory_kind": "a kind",
+        "run_bytes": 700 * 2**20,
         "operators": [Operator("aten::mm", 2.5, 1.25, 0.5)],
         "config": {"rounds": 3, "steps": 2, "warmup": 1, "seed": 1},
         "machine": {"torch": "2.x", "matmul": "float32", "threads": "1"},
@@ -64,6 +65,7 @@ def test_the_table_shows_every_figure() -> None:
     assert rows["padding share"] == ["25.0 %", "25.0 %"]
     assert rows["data-wait share"] == ["10.0 %", ""]
     assert rows["peak memory, MiB"] == ["3", "1"]
+    assert rows["resident memory of a run, MiB"] == ["700", ""]
     assert rows["forward"][:2] == ["500.00", "30.0 %"]  # 3 s in 3 rounds of 2 steps
     assert rows["`aten::mm`"] == ["2.5", "1.25", "50.0 %"]
     for fact in (FORMULA, "the command", "today", "torch: 2.x", "threads: 1", "no tail", "pip install another"):
@@ -112,5 +114,6 @@ def test_a_benchmark_measures_and_writes_everything(config, tmp_path) -> None:
     assert set(stored["parts"]) == set(PARTS)
     assert stored["flops_formula"] == FORMULA
     assert stored["operators"]
+    assert stored["run_bytes"] > max(ours["peak_bytes"], 100 * 2**20)  # Python and torch count too
     assert {"cpu", "torch", "threads", "precision", "device"} <= set(stored["machine"])
     assert stored["config"]["model"]["d_model"] == 16

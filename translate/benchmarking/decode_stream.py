@@ -15,9 +15,9 @@ from random import Random
 from time import perf_counter
 
 from translate.benchmarking.decode_report import StreamResult
-from translate.benchmarking.resident import high_water
 from translate.config import DecodeConfig
 from translate.infer import main as infer
+from translate.memory import high_water
 
 
 def joined_lines(texts: Sequence[str], count: int, *, seed: int = 1) -> list[str]:

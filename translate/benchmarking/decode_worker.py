@@ -18,8 +18,8 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from translate.benchmarking.decode_engines import Engine, EngineSpec, import_framework, open_engine
-from translate.benchmarking.resident import high_water
 from translate.config import DecodeConfig
+from translate.memory import high_water
 
 _FIRST_SINGLES = 5  # sentences that warm up latency
 

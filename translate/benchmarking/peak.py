@@ -8,7 +8,7 @@ from time import perf_counter
 
 import torch
 
-from translate.benchmarking.resident import high_water, restart_high_water, status_bytes
+from translate.memory import high_water, restart_high_water, status_bytes
 
 _AUTOCAST = {"32": torch.float32, "bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
 

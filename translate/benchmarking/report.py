@@ -56,6 +56,7 @@ class TrainBenchmark:
         epoch_padding_share: Share of an epoch's positions without a token.
         parts: Seconds of each part of our steps, all rounds together.
         memory_kind: What peak memory counts.
+        run_bytes: Most resident bytes of the process of a whole run of ours, in which all counts.
         operators: The costliest, if they were asked for.
         config: All settings: the network, the data, `rounds`, `steps`, `warmup`.
         machine: Processor, device, threads, precision, versions.
@@ -74,6 +75,7 @@ class TrainBenchmark:
     epoch_padding_share: float
     parts: dict[str, float]
     memory_kind: str
+    run_bytes: int
     operators: list[Operator]
     config: dict[str, Any]
     machine: dict[str, str]
@@ -138,6 +140,7 @@ class TrainBenchmark:
             ["padding share", *(f"{100 * self.padding_share:.1f} %" for _ in self.systems)],
             ["data-wait share", f"{100 * self.shares['data']:.1f} %", *("" for _ in self.systems[1:])],
             ["peak memory, MiB", *(f"{system.peak_bytes / 2**20:,.0f}" for system in self.systems)],
+            ["resident memory of a run, MiB", f"{self.run_bytes / 2**20:,.0f}", *("" for _ in self.systems[1:])],
             ["parameters, M", *(f"{system.parameters / 1e6:.3f}" for system in self.systems)],
         ]
         return aligned_table(["", *(system.name for system in self.systems)], rows)
@@ -179,6 +182,10 @@ class TrainBenchmark:
         )
         yield "- data wait: share of the step time in which the next batch of the run's own loader was waited for"
         yield f"- peak memory: {self.memory_kind}: weights, gradients, optimizer state, activations"
+        yield (
+            f"- resident memory of a run: the most of a process that prepares the data, trains for "
+            f"{self.config['warmup'] + self.config['steps']:,} steps, validates and saves; Python and torch count"
+        )
         for system in self.systems[1:]:
             differences = "".join(f"; {difference}" for difference in system.differences)
             yield (

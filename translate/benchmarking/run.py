@@ -19,6 +19,7 @@ from translate.benchmarking.peak import matmul_dtype, matmul_peak, memory_kind
 from translate.benchmarking.peers import Peer, Sizes, find_peers
 from translate.benchmarking.report import SystemResult, TrainBenchmark
 from translate.benchmarking.timing import PARTS, Turn, training_turn
+from translate.benchmarking.train_probe import run_bytes
 from translate.bundle import num_parameters
 from translate.comparison.measure import Rate, measure_in_turns
 from translate.config import BenchmarkTrainConfig
@@ -96,6 +97,7 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
         epoch_padding_share=data.padding_share(),
         parts={part: sum(turn.parts[part] for turn in ours.counted) for part in PARTS},
         memory_kind=memory_kind(device),
+        run_bytes=run_bytes(config),
         operators=_operators(model, config, data, device) if config.profile else [],
         config=asdict(config),
         machine=_machine(config, device) | attention_cores(model, device, matmul_dtype(config.trainer.precision)),

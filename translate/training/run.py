@@ -16,6 +16,7 @@ from translate.config import TrainConfig, TrainerConfig, save_config
 from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.files import write_text
+from translate.memory import high_water
 from translate.model.transformer import Transformer, build_model
 from translate.training import LAST_CHECKPOINT
 from translate.training.averaging import average_weights, load_weights
@@ -128,7 +129,10 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
             float(fitted.best.best_model_score), 4
         )
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
-    say(f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})")
+    say(
+        f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
+        f"most resident memory so far {high_water() / 2**20:,.0f} MiB",
+    )
     if config.evaluate:
         evaluate(config, run_dir, data.corpus)
 
