@@ -183,7 +183,7 @@ class TrainBenchmark:
         yield "- data wait: share of the step time in which the next batch of the run's own loader was waited for"
         yield f"- peak memory: {self.memory_kind}: weights, gradients, optimizer state, activations"
         yield (
-            f"- resident memory of a run: the most of a process that prepares the data, trains for "
+            "- resident memory of a run: the most of a process that prepares the data, trains for "
             f"{self.config['warmup'] + self.config['steps']:,} steps, validates and saves; Python and torch count"
         )
         for system in self.systems[1:]:
