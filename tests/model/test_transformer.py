@@ -12,7 +12,7 @@ from translate.config import ModelConfig
 from translate.model.cache import DecoderState, MemoryCache, expected_length
 from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
 from translate.model.masks import causal_attn_mask, source_attn_mask
-from translate.model.transformer import Transformer, build_model, layer_spec
+from translate.model.transformer import Transformer, build_model, build_outline, layer_spec
 
 TINY = ModelConfig(d_model=16, d_ff=32, num_heads=4, num_encoder_layers=2, num_decoder_layers=3)
 VARIANTS = {
@@ -301,3 +301,25 @@ def test_a_decoder_of_one_layer_steps_like_the_full_pass() -> None:
     model, (src, tgt, src_mask, tgt_mask) = make(ModelConfig(d_model=16, d_ff=32, num_decoder_layers=1)), batch()
     state = model.start(model.encode(src, src_mask), src_mask)
     assert_close(step_through(model, state, tgt)[tgt_mask], model(src, tgt, src_mask, tgt_mask)[tgt_mask])
+
+
+def test_an_outline_has_the_shapes_of_the_network_and_no_storage(config: ModelConfig) -> None:
+    torch.manual_seed(0)
+    outline = build_outline(config, 23, 23)
+    drawn = torch.rand(3)
+    torch.manual_seed(0)
+    assert torch.equal(torch.rand(3), drawn)  # nothing was drawn for it
+    assert all(tensor.is_meta for tensor in (*outline.parameters(), *outline.buffers()))
+    built = build_model(config, 23, 23)
+    for tensors in (Transformer.named_parameters, Transformer.named_buffers):
+        shapes, expected = ({n: t.shape for n, t in tensors(m, remove_duplicate=False)} for m in (outline, built))
+        assert shapes == expected
+    tied, expected = (m.output.weight is m.tgt_embedding.tokens.weight for m in (outline, built))
+    assert tied == expected
+
+
+@pytest.mark.parametrize("name", ["d_model", "d_ff", "max_positions"])
+def test_an_outline_of_what_cannot_be_is_refused_in_one_line(name: str) -> None:
+    config = replace(VARIANTS["learned"], **{name: 4 * 10**30})
+    with pytest.raises(ValueError, match=r"^the settings describe no possible network: [^\n]+$"):
+        build_outline(config, 23, 23)
