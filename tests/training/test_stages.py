@@ -262,6 +262,12 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
     assert f"stopped; go on with\n  python -m translate.train resume={run_dir}\n" in capsys.readouterr().err
     model = (run_dir / "back/model/model.safetensors").stat()
     resumed = replace(config, run_dir=None, resume=str(run_dir))
+    settings = run_dir / "back/model/config.yaml"
+    kept = settings.read_text()
+    settings.write_text(f"{kept}# another model")
+    with pytest.raises(ValueError, match=r"pairs\.tsv was begun with other settings .*models .*back \(sha256 "):
+        train(resumed)
+    settings.write_text(kept)
     with monkeypatch.context() as patch:
         patch.setattr(TranslationModule, "training_step", signalled_step)
         stopped(resumed)
