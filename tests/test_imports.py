@@ -4,66 +4,98 @@ import ast
 import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from translate.doors import importing
+from translate.common.command import importing
 
 PACKAGE = Path(__file__).resolve().parents[1] / "translate"
-ALLOWED = {  # part -> parts of ours it may import
-    "files": set(),
-    "plain_yaml": set(),
-    "config": {"files", "plain_yaml"},
-    "resources": set(),
-    "cores": set(),
-    "lines": set(),
-    "memory": {"cores"},
-    "resume": {"files"},
-    "native": set(),
-    "parallel": set(),
-    "precision": {"pairs", "translation", "translator"},
-    "translation": {"alignment", "config", "decoding"},
-    "slots": set(),
-    "model": {"config", "native"},  # for annotations only: see test_model_and_decoding_need_torch_alone
-    "decoding": {"native"},
-    "data": {"config", "files", "resources"},
-    "guards": {"config", "decoding"},
-    "training": {
-        *("answers", "bundle", "config", "data", "decoding", "evaluation", "files", "lines", "model", "resume"),
-        *("cores", "memory", "translator"),
+ALLOWED = {  # package -> packages of ours that it may import; TYPE_CHECKING and imports within functions count
+    "common": set(),
+    "kernels": set(),
+    "config": {"common"},
+    "model": {"config", "kernels"},  # config for annotations alone: see test_model_and_kernels_need_torch_alone
+    "search": {"config", "kernels"},
+    "data": {"common", "config"},
+    "markup": {"data", "translator"},
+    "translator": {"common", "config", "data", "markup", "model", "search"},
+    "infer": {"common", "config", "data", "markup", "translator"},
+    "evaluate": {"common", "config", "data", "translator"},
+    "export": {"common", "config", "data", "model", "translator"},
+    "train": {"common", "config", "data", "evaluate", "infer", "model", "search", "translator"},
+    "compare": {"common", "config", "data", "evaluate", "model", "train", "translator"},
+    "benchmark": {
+        *("common", "compare", "config", "data", "evaluate", "export", "infer", "model", "train", "translator"),
     },
-    "evaluation": {"bundle", "config", "cores", "data", "decoding", "doors", "files", "plain_yaml", "translator"},
-    "exporting": {"bundle", "config", "data", "files", "model"},
-    "exported": {
-        *("alignment", "bundle", "config", "cores", "data", "exporting", "onnx_runtime", "pairs", "runtime"),
-        *("translation", "translator"),
-    },
-    "runtime": {"alignment", "config", "cores", "data", "decoding", "exported", "guards", "translation"},
-    "onnx_runtime": {"config", "cores", "decoding", "exported", "guards", "translation"},
-    "comparison": {"bundle", "config", "data", "evaluation", "files", "model", "training", "translator"},
-    "benchmarking": {
-        *("bundle", "comparison", "config", "cores", "data", "evaluation", "export", "files", "infer", "model"),
-        *("memory", "train", "training", "translator"),
-    },
+}
+# opening a model chooses the engine, whose translator is a kind of the one that opens it
+CIRCLE = {
+    *("translate.translator.translator", "translate.translator.precision", "translate.translator.engines.exported"),
+    *("translate.translator.engines.ctranslate2", "translate.translator.engines.onnx"),
 }
 
 
-def imported_parts(part: str) -> set[str]:
-    path = PACKAGE / part
-    files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
-    parts = set()
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            parts |= {name.split(".")[1] for name in names if name.startswith("translate.")}
-    return parts - {part}
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    names = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return names
 
 
-@pytest.mark.parametrize("part", ALLOWED)
-def test_imports_point_one_way(part: str) -> None:
-    assert imported_parts(part) <= ALLOWED[part]
+MODULES = modules()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of ours that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "translate":
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else str(node.module)
+
+
+GRAPH = {name: set(imported(path)) for name, path in MODULES.items()}
+
+
+def test_nothing_is_loose_and_every_package_has_its_arrows() -> None:
+    assert {path.name for path in PACKAGE.iterdir() if path.is_file()} == {"__init__.py"}
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}
+    assert folders == set(ALLOWED)
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_imports_point_one_way(package: str) -> None:
+    inside = (name for name in MODULES if name.split(".")[1:2] == [package])
+    parts = {found.split(".")[1] for name in inside for found in GRAPH[name] if "." in found}
+    assert parts - {package} <= ALLOWED[package]
+
+
+def test_nothing_imports_an_entry_point() -> None:
+    entries = {name for name in MODULES if name.endswith(".__main__")}
+    assert len(entries) == 6
+    assert {found for name in MODULES for found in GRAPH[name]} & entries <= {"translate.infer.__main__"}
+    importers = {name for name in MODULES if "translate.infer.__main__" in GRAPH[name]}
+    assert importers <= {"translate.benchmark.decode_stream"}  # which measures that command
+
+
+def reachable(start: str) -> set[str]:
+    found, waiting = set(), list(GRAPH[start])
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += GRAPH[name]
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert {name for name in MODULES if name in reachable(name)} == CIRCLE
 
 
 def run(code: str) -> None:
@@ -71,25 +103,18 @@ def run(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("part", ["model", "decoding"])
-def test_model_and_decoding_need_torch_alone(part: str) -> None:
+@pytest.mark.parametrize("packages", [("model", "kernels"), ("search", "kernels")], ids=" and ".join)
+def test_model_and_search_need_torch_alone(packages: tuple[str, ...]) -> None:
     blocked = [
-        "lightning",
-        "hydra",
-        "omegaconf",
-        "datasets",
-        "sentencepiece",
-        "sacrebleu",
-        "sacremoses",
-        "matplotlib",
+        *("lightning", "hydra", "omegaconf", "datasets", "sentencepiece", "sacrebleu", "sacremoses", "matplotlib"),
         "safetensors",
     ]
-    modules = sorted(f"translate.{part}.{file.stem}" for file in (PACKAGE / part).glob("[!_]*.py"))
+    names = sorted(f"translate.{packages[0]}.{file.stem}" for file in (PACKAGE / packages[0]).glob("[!_]*.py"))
     run(
         f"import sys\nfor name in {blocked}: sys.modules[name] = None\n"
-        f"import importlib\nfor name in {modules}: importlib.import_module(name)\n"
+        f"import importlib\nfor name in {names}: importlib.import_module(name)\n"
         "ours = {name.split('.')[1] for name in sys.modules if name.startswith('translate.')}\n"
-        f"assert ours == {{{part!r}, 'native'}}, ours"
+        f"assert ours <= {set(packages) | ({'config'} if packages[0] == 'search' else set())}, ours"
     )
 
 
@@ -103,7 +128,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_a_door_composes_its_settings_before_it_loads_anything_heavy() -> None:
     run(
-        "import sys\nfrom translate.config import TrainConfig\nfrom translate.hydra_door import hydra_main\n"
+        "import sys\nfrom translate.config.train import TrainConfig\nfrom translate.config.compose import hydra_main\n"
         "import translate.train\nsys.argv[1:] = ['model=tiny']\nloaded = set()\n"
         "hydra_main('train', TrainConfig, lambda config: loaded.update(sys.modules))\n"
         "heavy = {'torch', 'lightning', 'datasets', 'sacrebleu', 'sacremoses', 'sentencepiece', 'matplotlib'}\n"
@@ -116,8 +141,8 @@ def test_the_first_step_does_not_wait_for_what_comes_later() -> None:
     later = ["datasets", "sacrebleu", "sacremoses", "tensorboardX", "safetensors", "torch.distributed.checkpoint"]
     run(
         f"import sys\nfor name in {later}: sys.modules[name] = None\n"
-        "import translate.data.datamodule, translate.training.layout, translate.training.run\n"
-        "assert not any(name.startswith('translate.evaluation') for name in sys.modules)"
+        "import translate.data.datamodule, translate.train.layout, translate.train.run\n"
+        "assert not any(name.startswith('translate.evaluate') for name in sys.modules)"
     )
 
 

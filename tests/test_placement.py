@@ -3,7 +3,7 @@
 import random
 from itertools import accumulate
 
-from translate.placement import Token, best_run, boundaries
+from translate.markup.placement import Token, best_run, boundaries
 
 
 def token(place: int | None) -> Token:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from translate.infer import main
+from translate.infer.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = re.findall(r"^```(bash|python)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)

@@ -28,7 +28,7 @@ def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
     # the dependencies of this environment, without its editable install: a path in a .pth reads no further .pth
     Path(site, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
 
-    where = run(python, "-c", "import translate.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()
+    where = run(python, "-c", "import translate.common.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()
     assert Path(where).is_relative_to(tmp_path / "env")
     settings = ["model=tiny", "trainer.max_steps=5", "trainer.valid_bleu_sentences=4", "tokenizer.vocab_size=2000"]
     out = run(python, "-m", "translate.train", *settings, "evaluate=false", "data.max_pairs=2000", cwd=tmp_path)

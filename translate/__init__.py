@@ -8,8 +8,8 @@ does Translator before it opens a model that needs them.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from translate.translation import Translation
-    from translate.translator import Translator
+    from translate.translator.translation import Translation
+    from translate.translator.translator import Translator
 
 __version__ = "0.1.0"
 __all__ = ["Translation", "Translator", "__version__"]
@@ -18,11 +18,11 @@ __all__ = ["Translation", "Translator", "__version__"]
 def __getattr__(name: str) -> Any:
     """Load what is asked for on first use, so that `import translate` stays instant."""
     if name == "Translator":
-        from translate.translator import Translator
+        from translate.translator.translator import Translator
 
         return Translator
     if name == "Translation":
-        from translate.translation import Translation
+        from translate.translator.translation import Translation
 
         return Translation
     raise AttributeError(f"module 'translate' has no attribute {name!r}")

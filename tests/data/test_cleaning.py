@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from translate.config import DataConfig
+from translate.config.data import DataConfig
 from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules, clean_text
 from translate.data.corpus import Pair
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import datasets
 import pytest
 
-from translate.config import DataConfig
+from translate.config.data import DataConfig
 from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.sources import FileSource
 
@@ -360,7 +360,7 @@ def test_an_unreachable_hub_is_one_line_that_names_the_way_out(tmp_path, monkeyp
 
 def test_opening_a_corpus_does_not_import_datasets(tmp_path):
     code = (
-        "import sys; from translate.config import DataConfig; from translate.data.corpus import open_corpus; "
+        "import sys; from translate.config.data import DataConfig; from translate.data.corpus import open_corpus; "
         "open_corpus(DataConfig()).fingerprint; sys.exit('datasets' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,7 +13,8 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import ModelCheckpoint
 
-from translate.config import DataConfig, TokenizerConfig
+from translate.config.data import DataConfig
+from translate.config.tokenizer import TokenizerConfig
 from translate.data.batch import IGNORE_INDEX
 from translate.data.datamodule import TranslationDataModule
 
@@ -240,7 +241,8 @@ def test_settings_that_change_the_ids_change_the_cache_entry_and_others_do_not(c
 @pytest.mark.slow
 def test_two_first_starts_at_once_share_one_cache(config, tmp_path):
     code = (
-        "import sys; from translate.config import DataConfig, TokenizerConfig\n"
+        "import sys; from translate.config.data import DataConfig\n"
+        "from translate.config.tokenizer import TokenizerConfig\n"
         "from translate.data.datamodule import TranslationDataModule\n"
         "data = TranslationDataModule(DataConfig(source='files', train=sys.argv[1:3], valid=sys.argv[3:5], "
         "holdout=5, cache_dir=sys.argv[5], max_len=60, batch_tokens=240), TokenizerConfig(vocab_size=320), seed=1)\n"
@@ -258,7 +260,8 @@ def test_two_first_starts_at_once_share_one_cache(config, tmp_path):
 @pytest.mark.skipif(not MULTI30K.is_dir(), reason="Multi30k is not at ../shared/multi30k")
 def test_a_second_start_on_multi30k_is_fast_and_needs_neither_datasets_nor_the_text_files(tmp_path):
     code = (
-        "import sys, time; from translate.config import DataConfig, TokenizerConfig\n"
+        "import sys, time; from translate.config.data import DataConfig\n"
+        "from translate.config.tokenizer import TokenizerConfig\n"
         "from translate.data.datamodule import TranslationDataModule\n"
         "started = time.perf_counter()\n"
         "config = DataConfig(source='multi30k', root=sys.argv[1], cache_dir=sys.argv[2])\n"

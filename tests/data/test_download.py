@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from translate.config import DataConfig
+from translate.config.data import DataConfig
 from translate.data import corpus as corpus_module
 from translate.data import download
 from translate.data.corpus import open_corpus

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from translate.common.resources import everyday_dir
 from translate.data import everyday
 from translate.data.grammar.lexicon import Lexicon, read_table
-from translate.resources import everyday_dir
 
 SIZES = {"train": 20_000, "valid": 1_000, "test": 1_000, "test_unseen": 1_000}
 DIRECTORY = Path(everyday_dir())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from translate.config import DataConfig
+from translate.config.data import DataConfig
 from translate.data.cleaning import CleaningRules
 from translate.data.corpus import Pair, open_corpus
 from translate.data.prepare import TextStore, cached_text

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from translate.benchmarking.peak import PeakMemory
+from translate.benchmark.peak import PeakMemory
 from translate.data.token_cache import Rows, RowWriter, cache_key, new_entry
 
 WRITER = """

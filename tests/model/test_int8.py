@@ -12,14 +12,14 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch import nn
 
-from translate.config import ModelConfig
-from translate.decoding.beam import BeamSearch
+from translate.common.resources import everyday_dir
+from translate.config.model import ModelConfig
+from translate.kernels import library
 from translate.model.int8 import Int8Linear, linear_rows, to_int8
 from translate.model.int8_transformer import Int8Transformer, runs_natively
 from translate.model.transformer import Transformer, build_model
-from translate.native import library
-from translate.resources import everyday_dir
-from translate.translator import Translator
+from translate.search.beam import BeamSearch
+from translate.translator.translator import Translator
 
 MODEL = Path(__file__).parents[1] / "fixtures" / "everyday_model"
 
@@ -210,7 +210,7 @@ def test_int8_does_not_depend_on_the_batch(real: tuple[list[str], list[str], lis
 
 
 def test_int8_needs_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("translate.translator._find_device", torch.device)
+    monkeypatch.setattr("translate.translator.translator._find_device", torch.device)
     with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device cuda"):
         Translator.load(MODEL, device="cuda", precision="int8")
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from translate.config import ModelConfig
+from translate.config.model import ModelConfig
 from translate.model.language_model import LanguageModel, build_language_model, draw
 
 KINDS = ["mha", "gqa", "mqa", "mla", "talking_heads"]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from translate.config import ModelConfig
+from translate.config.model import ModelConfig
 from translate.model.cache import DecoderState, MemoryCache, expected_length
 from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
 from translate.model.masks import causal_attn_mask, source_attn_mask

@@ -1,1 +1,4 @@
-"""Text to batches: corpora, cleaning, the tokenizer, the one-step shift, token-budget batches."""
+"""Text to batches: sources, cleaning, the tokenizer, the cache, token-budget batches, the DataModule.
+
+It may import `common` and `config`. Read `batch.py` and `datamodule.py` first.
+"""

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from itertools import chain, groupby
 
-from translate.config import DataConfig
+from translate.config.data import DataConfig
 from translate.data.corpus import Pair
 
 _SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")

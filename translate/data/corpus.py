@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from translate.config import DataConfig
+from translate.common.resources import everyday_dir
+from translate.config.data import DataConfig
 from translate.data.download import MULTI30K_TESTS, download_multi30k
 from translate.data.sources import TABLES, TEXTS, FileSource, HubSource, Pair, Source, suffix
-from translate.resources import everyday_dir
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
 

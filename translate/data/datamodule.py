@@ -16,7 +16,9 @@ import numpy.typing as npt
 import torch
 from lightning.pytorch import LightningDataModule
 
-from translate.config import DataConfig, TokenizerConfig
+from translate.common.files import lock
+from translate.config.data import DataConfig
+from translate.config.tokenizer import TokenizerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
@@ -25,7 +27,6 @@ from translate.data.prepare import TextStore, TokenStore, cached_text, cached_to
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import cache_key
 from translate.data.tokenizer import Tokenizer
-from translate.files import lock
 
 TwoSides = TypeVar("TwoSides", Example, Pair)
 _AHEAD = 4  # batches made while the model works on another

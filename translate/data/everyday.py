@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from translate.common.files import write_text
 from translate.data.grammar import clauses as c
 from translate.data.grammar import dates as d
 from translate.data.grammar import facts as f
@@ -24,7 +25,6 @@ from translate.data.grammar import scenes as s
 from translate.data.grammar.lexicon import Lexicon, read_table
 from translate.data.grammar.phrases import Pair, finish
 from translate.data.grammar.writer import Writer
-from translate.files import write_text
 
 Splits = dict[str, list[tuple[str, str]]]
 Relation = tuple[str, str, str]
@@ -260,7 +260,7 @@ def write(directory: Path, seed: int = DEFAULT_SEED, source: Path | None = None)
 
 
 def _default_directory() -> Path:
-    from translate.resources import everyday_dir
+    from translate.common.resources import everyday_dir
 
     return Path(everyday_dir())
 

@@ -14,13 +14,13 @@ from typing import TypeVar
 import numpy as np
 from tqdm import tqdm
 
-from translate.config import TokenizerConfig
+from translate.common.files import write_text
+from translate.config.tokenizer import TokenizerConfig
 from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules
 from translate.data.corpus import Corpus
 from translate.data.sources import Pair
 from translate.data.token_cache import Rows, RowWriter, cache_key, new_entry
 from translate.data.tokenizer import Tokenizer
-from translate.files import write_text
 
 _CHUNK = 10_000  # pairs cleaned or encoded at a time
 _SPLITS = ("train", "valid")

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from translate.common.files import write_text
 from translate.data.readers import Row, missing_column, read_aligned, read_table
-from translate.files import write_text
 
 TABLES = (".parquet", ".arrow")
 TEXTS = (".tsv", ".csv", ".jsonl", ".json")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from translate.files import free_lock, lock, new_directory, remove_leftovers, write_text
+from translate.common.files import free_lock, lock, new_directory, remove_leftovers, write_text
 
 logger = logging.getLogger(__name__)
 

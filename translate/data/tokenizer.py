@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sentencepiece as spm
 
-from translate.files import atomic_write
+from translate.common.files import atomic_write
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each

@@ -4,11 +4,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from translate.kernels import attend, attends
 from translate.model.cache import KVCache, MemoryCache
 from translate.model.dropout import apply_dropout
 from translate.model.int8 import linear_rows
 from translate.model.positions import RotaryPositions
-from translate.native import attend, attends
 
 
 class Attention(nn.Module):

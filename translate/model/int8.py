@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from translate.native import round_rows, widen_rows
+from translate.kernels import round_rows, widen_rows
 
 
 class Int8Linear(nn.Module):

@@ -1,4 +1,4 @@
-"""A Transformer whose layers run in `translate/native/layers.c`: what searches of an int8 model step through."""
+"""A Transformer whose layers run in `translate/kernels/layers.c`: what searches of an int8 model step through."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from translate.kernels.layers import Int8Weights, Newest, NormWeights, Packed, Shape, can_run
 from translate.model.attention import Attention
 from translate.model.cache import DecoderState, expected_length
 from translate.model.int8 import Int8Linear
 from translate.model.layers import DecoderLayer, EncoderLayer
 from translate.model.transformer import Transformer
-from translate.native.layers import Int8Weights, Newest, NormWeights, Packed, Shape, can_run
 
 
 class Int8Transformer:

@@ -13,7 +13,7 @@ from translate.model.masks import causal_attn_mask
 from translate.model.transformer import Embedding, layer_spec, make_embedding
 
 if TYPE_CHECKING:
-    from translate.config import ModelConfig
+    from translate.config.model import ModelConfig
 
 
 class LanguageModel(nn.Module):

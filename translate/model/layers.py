@@ -16,7 +16,7 @@ ATTENTION_KINDS = ("mha", "gqa", "mqa", "mla", "talking_heads")
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """What every layer of a stack is made of; fields as in `translate.config.ModelConfig`.
+    """What every layer of a stack is made of; fields as in `translate.config.model.ModelConfig`.
 
     `num_kv_heads` counts for attention of kind "gqa" alone and is H // 2 unless set; `kv_latent_dim` for "mla" alone,
     M // 2 unless set, with a rotary key of half a head's width where positions are rotary.

@@ -18,7 +18,7 @@ from translate.model.positions import LearnedPositions, SinusoidalPositions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from translate.config import ModelConfig
+    from translate.config.model import ModelConfig
 
 
 class Embedding(nn.Module):

@@ -1,0 +1,50 @@
+"""How a door ends."""
+
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from translate.common.command import run_door
+
+
+def raising(error: BaseException) -> Callable[[], int]:
+    def main() -> int:
+        raise error
+
+    return main
+
+
+@pytest.mark.parametrize(
+    ("main", "status", "message"),
+    [
+        (lambda: None, 0, ""),
+        (lambda: 3, 3, ""),
+        (raising(ValueError("wrong\n  here")), 2, "error: wrong here\n"),
+        (
+            raising(FileNotFoundError(2, "No such file or directory", "a.txt")),
+            2,
+            "error: a.txt: No such file or directory\n",
+        ),
+        (raising(OSError(28, "No space left on device")), 2, "error: No space left on device\n"),
+        (raising(KeyboardInterrupt()), 130, ""),
+    ],
+)
+def test_status_and_message(
+    main: Callable[[], int | None], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run_door(main)
+    assert end.value.code == status
+    assert capsys.readouterr().err == message
+
+
+def test_the_traceback_is_in_the_debug_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "translate"), pytest.raises(SystemExit):
+        run_door(raising(ValueError("wrong")))
+    assert "Traceback" in caplog.text
+
+
+def test_bugs_keep_their_traceback() -> None:
+    with pytest.raises(KeyError):
+        run_door(raising(KeyError("bug")))

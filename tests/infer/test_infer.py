@@ -1,0 +1,473 @@
+"""The translating door, as a user meets it."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from translate.config.decode import DecodeConfig
+from translate.config.model import ModelConfig
+from translate.data.cleaning import clean_text
+from translate.data.readers import read_table
+from translate.data.tokenizer import Tokenizer
+from translate.infer.__main__ import main, parse
+from translate.model.transformer import build_model
+from translate.translator.bundle import BundleConfig, find_model, save_bundle
+from translate.translator.translator import Translator
+
+COMMAND = [sys.executable, "-m", "translate.infer"]
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    tokenizer = Tokenizer.train(["a cat sat by the sea"] * 9, ["un chat assis à la mer"] * 9, vocab_size=295)
+    size = tokenizer.src_vocab_size
+    network = ModelConfig(
+        d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, tie_output=False
+    )
+    decode = DecodeConfig(beam_size=3, max_output_len=8)
+    config = BundleConfig("en", "fr", size, size, "0.1.0", max_src_len=40, model=network, decode=decode)
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("run") / "model"
+    save_bundle(path, build_model(network, size, size), tokenizer, config)
+    return str(path)
+
+
+@pytest.fixture
+def translator(model_path: str) -> Translator:
+    return Translator.load(model_path, device="cpu")
+
+
+class Door:
+    """Calls `main` with bytes on stdin and returns the bytes of stdout."""
+
+    def __init__(self, model: str, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[bytes]) -> None:
+        self.model, self.monkeypatch, self.capture, self.err = model, monkeypatch, capture, b""
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))  # type: ignore[arg-type]
+        try:
+            assert main(["--model", self.model, "--device", "cpu", *arguments]) == 0
+        finally:
+            out, self.err = self.capture.readouterr()
+            self.out = out
+        return out
+
+
+@pytest.fixture
+def door(model_path: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Door:
+    return Door(model_path, monkeypatch, capfdbinary)
+
+
+def test_arguments_are_translated_one_per_line(door: Door, translator: Translator) -> None:
+    sentences = ["a cat", "", "the sea"]
+    expected = [translation.text for translation in translator.translate(sentences)]
+    assert door(*sentences).decode().split("\n") == [*expected, ""]
+    assert door.err == b""
+
+
+def test_every_line_of_any_input_is_one_line(door: Door) -> None:
+    odd = ["a cat", "", "  ", "😀 \x00\x1b[1m", "a\u2028b\x0b\x85c", "x" * 3000, "word " * 400, "é\u0301", "a\rb"]
+    data = b"\xef\xbb\xbf" + "\r\n".join(odd).encode()
+    out = door("--greedy", stdin=data).decode()
+    assert out.count("\n") == len(odd)
+    lines = out.split("\n")
+    assert [bool(line) for line in lines[1:3]] == [False, False]
+    assert all(lines[i] for i in (0, 3, 4, 5, 6, 7, 8))
+    assert door("a cat", "--greedy").decode() == lines[0] + "\n"
+
+
+def test_files_stream_line_by_line(door: Door, tmp_path: Path, translator: Translator) -> None:
+    source, target = tmp_path / "in.en", tmp_path / "out.fr"
+    source.write_bytes(b"a cat\n\nthe sea")
+    assert door("--input", str(source), "--output", str(target)) == b""
+    expected = [translation.text for translation in translator.translate(["a cat", "", "the sea"])]
+    assert target.read_text(encoding="utf-8") == "".join(f"{line}\n" for line in expected)
+    with pytest.raises(ValueError, match="is the file of --input"):
+        door("--input", str(source), "--output", str(source))
+    assert source.read_bytes() == b"a cat\n\nthe sea"
+
+
+PAIRS = ("a cat\tun chat", "the sea\tla mer", "a\t", "sea cat\tmer", "by\tà")
+
+
+@pytest.mark.parametrize(
+    ("options", "lines_each"),
+    [
+        *(
+            (["--greedy"], 1),
+            (["--num-hypotheses", "2"], 2),
+            (["--json", "--num-hypotheses", "2"], 1),
+            (["--score"], 1),
+        ),
+        *((["--pairs", "--greedy"], 1), (["--pairs", "--num-hypotheses", "2"], 2)),
+    ],
+)
+def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
+    door: Door, tmp_path: Path, options: list[str], lines_each: int
+) -> None:
+    source, target = tmp_path / "in.en", tmp_path / "out.fr"
+    lines = PAIRS if "--score" in options else ["a cat", "", "the sea", "", "a cat sat by the sea"]
+    source.write_bytes("\n".join(lines).encode())
+    command = ["--input", str(source), "--output", str(target), *options]
+    door(*command)
+    whole = target.read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    header = "--pairs" in options
+    assert len(ends) == header + len(lines) * lines_each
+    for cut in (0, ends[0] - 1, ends[2], ends[2] + 1, ends[-2], len(whole) - 1, len(whole)):
+        target.write_bytes(whole[:cut].replace(b"a", b"@"))  # what is there already stays as it is
+        door("--resume", *command)
+        kept = sum(end <= cut for end in ends)
+        if header:
+            kept = max(0, kept - 1) // lines_each * lines_each
+            kept += kept > 0  # an output without any pair is begun anew
+        elif lines_each > 1:
+            kept = max(0, kept - 1) // 2 * 2  # the last input's lines may not be all there
+        kept_bytes = ends[kept - 1] if kept else 0
+        assert target.read_bytes() == whole[:kept_bytes].replace(b"a", b"@") + whole[kept_bytes:]
+
+
+def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
+    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
+    prefixes = tmp_path / "prefixes.fr"
+    prefixes.write_text("un\n\n\n\nla\n")
+    command = ["--input", str(source), "--output", str(target), "--prefixes", str(prefixes), "-v"]
+    door(*command)
+    whole, translate = target.read_bytes(), Translator.translate
+    assert not record.exists()
+
+    def stop(self: Translator, texts: list[str], **settings: object) -> object:
+        if "by the sea" in texts:
+            raise KeyboardInterrupt
+        return translate(self, texts, **settings)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr("translate.infer.__main__.LINES", 2)
+        patch.setattr(Translator, "translate", stop)
+        with pytest.raises(KeyboardInterrupt):
+            door(*command)
+    assert caplog.messages[-1] == f"stopped: the same command with --resume goes on where {target} ends"
+    stopped = target.read_bytes()
+    assert stopped.count(b"\n") == 2
+    with pytest.raises(ValueError, match=r"begun with other settings .*beam_size 1, before None"):
+        door(*command, "--resume", "--greedy")
+    source.write_text("a dog\nthe sea\nby the sea\n\na\n")
+    with pytest.raises(ValueError, match="the input is not the one"):
+        door(*command, "--resume")
+    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
+    prefixes.write_text("un\n\n\n\nle\n")
+    with pytest.raises(ValueError, match=r"begun with other settings .*prefixes .*prefixes\.fr \(sha256 "):
+        door(*command, "--resume")
+    prefixes.write_text("un\n\n\n\nla\n")
+    assert (target.read_bytes(), record.exists()) == (stopped, True)
+    door(*command, "--resume", "--batch-tokens", "7")
+    assert "2 of 5 lines are done" in caplog.text
+    assert b"5/5" in door.err
+    assert caplog.messages[-1].startswith("3 lines in")
+    assert target.read_bytes() == whole
+    assert not record.exists()
+
+
+def test_an_output_of_something_else_is_not_continued(
+    door: Door, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
+    source.write_text("a cat\nthe sea\n")
+    command = ["--input", str(source), "--output", str(target), "--resume"]
+    for written, options, message in (
+        ("one\ntwo\nthree\n", [], "answers 3 lines, and the input has 2"),
+        ("one\ntwo\n", ["--num-hypotheses", "2"], "should come next and begin with its number, not with 'one"),
+        ("1\t0.1\tone\n3\t0.1\tthree\n", ["--num-hypotheses", "2"], "input 2 should come next .*not with '3'"),
+    ):
+        target.write_text(written)
+        with pytest.raises(ValueError, match=message):
+            door(*command, *options)
+        assert target.read_text() == written
+        assert "is not checked" in caplog.text
+    record.write_text("{")
+    with pytest.raises(ValueError, match=r"out\.fr\.resume is damaged; delete it"):
+        door(*command)
+    with pytest.raises(ValueError, match="--resume goes from a file to a file"):
+        door("--input", str(source), "--output", "/dev/null", "--resume")
+
+
+MANY = """
+import resource, sys
+from translate.infer import __main__ as infer
+from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translator import Translator
+class Echo:
+    def describe(self):
+        return "echo"
+    def translate(self, texts, progress, **settings):
+        progress and progress(len(texts))
+        return [Translation(text, 0.0, (TranslatedHypothesis(text, 0.0, 0.0, (5,)),)) for text in texts]
+Translator.load = lambda *arguments, **settings: Echo()
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+infer.main(["--model", sys.argv[1], "--input", "few", "--output", "out"])
+before = peak()
+infer.main(["--model", sys.argv[1], "--input", "many", "--output", "out"])
+print(peak() - before)
+"""
+
+
+def test_memory_does_not_grow_with_the_file(model_path: str, tmp_path: Path) -> None:
+    lines = [f"line {number}, which is none of the others\n" for number in range(200_000)]
+    (tmp_path / "few").write_text("".join(lines[:20_000]))
+    (tmp_path / "many").write_text("".join(lines))
+    command = [sys.executable, "-c", MANY, model_path]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "many").read_bytes()
+    assert float(done.stdout) < 8  # MiB; its lines alone are 9 MiB, and more as strings
+
+
+def test_search_options_reach_the_search(door: Door, translator: Translator) -> None:
+    (expected,) = translator.translate(["a cat"], beam_size=1, min_output_len=2, max_output_len=4, length_penalty=0.0)
+    options = ["--greedy", "--min-output-len", "2", "--max-output-len", "4", "--length-penalty", "0"]
+    found = json.loads(door("--json", "--batch-tokens", "7", *options, "a cat"))
+    assert found["text"] == expected.text
+    assert found["hypotheses"][0]["token_ids"] == list(expected.hypotheses[0].token_ids)
+    assert found["score"] == pytest.approx(found["hypotheses"][0]["log_prob"], abs=1e-9)
+
+
+def test_several_hypotheses_are_numbered_lines(door: Door, translator: Translator) -> None:
+    lines = door("--num-hypotheses", "2", stdin=b"a cat\n\nthe sea\n").decode().splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert [row[0] for row in rows] == ["1", "1", "2", "2", "3", "3"]
+    expected = translator.translate(["a cat"], num_hypotheses=2)[0].hypotheses
+    assert [row[2] for row in rows[:2]] == [hypothesis.text for hypothesis in expected]
+    assert float(rows[0][1]) == pytest.approx(expected[0].score, abs=1e-4)
+    assert [row[1:] for row in rows[2:4]] == [["0.0000", ""]] * 2
+
+
+def test_pairs_are_read_back_as_they_were_written(door: Door, translator: Translator, tmp_path: Path) -> None:
+    odd = ["a cat", "en\tfr", "", '"a" ""cat', '"', "a\tcat\t", " the\rsea ", "\u2028", "en"]
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(door("--pairs", stdin="\n".join(odd).encode()))
+    sources = [clean_text(text) for text in odd]
+    expected = [{"src": src, "tgt": one.text} for src, one in zip(sources, translator.translate(odd), strict=True)]
+    assert list(read_table(str(path), "en", "fr", True)) == expected
+    path.write_bytes(door("--pairs", "--num-hypotheses", "2", stdin=b"a cat\n\n"))
+    texts = [one.text for one in translator.translate(["a cat"], num_hypotheses=2)[0].hypotheses]
+    pairs = [(row["tgt"], row["src"]) for row in read_table(str(path), "fr", "en", True)]  # columns are found by name
+    assert pairs == [("a cat", texts[0]), ("a cat", texts[1]), ("", ""), ("", "")]
+
+
+def test_prefixes_begin_the_translations(door: Door, translator: Translator, tmp_path: Path) -> None:
+    expected = translator.translate(["a cat", "", "the sea"], prefixes=["la", "la", "la"])
+    assert door("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
+    assert expected[0].text.startswith("la")
+    file = tmp_path / "begin.fr"
+    file.write_text("la\n\n\n", encoding="utf-8")
+    expected = translator.translate(["a cat", "the sea"], prefixes=["la", None])
+    lines = door("--prefixes", str(file), stdin=b"a cat\n\nthe sea\n").decode().splitlines()
+    assert lines == [expected[0].text, "", expected[1].text]
+    with pytest.raises(ValueError, match=r"begin\.fr has 3 lines and the input 1"):
+        door("--prefixes", str(file), "a cat")
+
+
+def test_json_is_one_object_per_line(door: Door) -> None:
+    objects = [json.loads(line) for line in door("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
+    assert [found["src"] for found in objects] == ["a cat", ""]
+    assert list(objects[0]) == ["src", "text", "score", "hypotheses"]
+    assert len(objects[0]["hypotheses"]) == 2
+    for found in objects[0]["hypotheses"]:
+        assert sum(found["token_log_probs"]) == pytest.approx(found["log_prob"])
+    assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": []}
+
+
+def test_sampling_options_reach_the_samples(door: Door, translator: Translator) -> None:
+    for option, search in (("--sample", "sample"), ("--sample-distinct", "sample_distinct")):
+        settings = {"search": search, "temperature": 2.0, "top_k": 50, "top_p": 0.9, "seed": 4, "num_hypotheses": 3}
+        (expected,) = translator.translate(["a cat"], **settings)  # type: ignore[arg-type]
+        options = ["--temperature", "2", "--top-k", "50", "--top-p", "0.9", "--seed", "4", "--num-hypotheses", "3"]
+        lines = door(option, *options, "a cat").decode().splitlines()
+        assert lines == [f"1\t{one.score:.4f}\t{one.text}" for one in expected.hypotheses]
+    with pytest.raises(ValueError, match=r"temperature \(2\.0\) does nothing with search=beam"):
+        door("--temperature", "2", "a cat")
+
+
+def test_invalid_utf8_stops_after_the_lines_before_it(door: Door) -> None:
+    with pytest.raises(ValueError, match="stdin, line 2: invalid UTF-8"):
+        door(stdin=b"a cat\nb\xffd\n")
+    assert door.out.count(b"\n") == 1
+    assert door("--errors=replace", stdin=b"a cat\nb\xffd\n").count(b"\n") == 2
+
+
+def test_verbose_shows_progress_on_stderr_and_logs(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    assert door("-v", stdin=b"a cat\n\n").count(b"\n") == 2
+    assert "precision 32" in caplog.text
+    assert "2 lines in" in caplog.text
+    assert b"line/s" in door.err
+
+
+def test_a_bad_setting_is_refused_before_input_is_read(door: Door) -> None:
+    with pytest.raises(ValueError, match="beam_size"):
+        door("--beam-size", "0")
+
+
+def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    for arguments, message in (
+        (["--greedy", "--beam-size", "4"], "not allowed with"),
+        (["--sample", "--beam-size", "4"], "not allowed with"),
+        (["--input", "a.txt", "Hello."], "sentences or --input, not both"),
+        (["--beam", "x"], "--beam"),
+        (["--pairs", "--json"], "--pairs writes source and translation and nothing else; leave out --json"),
+        (["--pairs", "--score"], "leave out --score"),
+        (["--pairs", "--alignments"], "leave out --alignments"),
+        (["--resume", "--output", "out.fr"], "--resume needs --input FILE and --output FILE"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 2
+        assert message in capfd.readouterr().err
+
+
+def test_help_teaches_without_loading_torch(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    text = capsys.readouterr().out
+    assert "examples:" in text
+    assert "--num-hypotheses" in text
+    code = "import sys, translate.infer; assert not {'torch', 'omegaconf', 'tqdm'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+def test_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
+    for arguments in (["Hello."], ["--model", "nowhere", "Hello."], ["--input", "nowhere.txt"]):
+        done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_ends_quietly(model_path: str, tmp_path: Path) -> None:
+    source = tmp_path / "many.en"
+    source.write_text("a cat sat\n" * 40_000)
+    door = subprocess.Popen(
+        [*COMMAND, "--model", model_path, "--greedy", "--input", str(source)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert door.stdout is not None
+    assert door.stdout.readline().strip()
+    door.stdout.close()
+    assert door.stderr is not None
+    assert door.stderr.read() == b""
+    assert door.wait(60) == 141
+
+
+@pytest.mark.slow
+def test_a_line_typed_is_answered_and_an_interrupt_ends_quietly(model_path: str) -> None:
+    door = subprocess.Popen(
+        [*COMMAND, "--model", model_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert door.stdin is not None
+    assert door.stdout is not None
+    door.stdin.write(b"a cat\n")
+    door.stdin.flush()
+    assert door.stdout.readline().endswith(b"\n")
+    door.send_signal(signal.SIGINT)
+    out, err = door.communicate(timeout=60)
+    assert (door.returncode, out, err) == (130, b"", b"")
+
+
+def test_an_output_that_does_not_fit_is_named_and_can_be_resumed(
+    door: Door, tmp_path: Path, small_files: Callable[[int], None]
+) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.write_text("a cat\n" * 50)
+    small_files(2000)
+    with pytest.raises(OSError, match="File too large") as error:
+        door("--input", str(source), "--output", str(output), "--json", "--greedy")
+    assert error.value.filename == str(output)
+    assert (tmp_path / "out.resume").is_file()
+    small_files(1_000_000)
+    door("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
+    assert output.read_text().count("\n") == 50
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["--output", "stdout"])
+def test_a_full_disk_is_one_line_and_status_2(model_path: str, to: str) -> None:
+    command = [sys.executable, "-m", "translate.infer", "--model", model_path, "--greedy", "a cat"]
+    with open("/dev/full", "wb") as full:
+        if to == "--output":
+            done = subprocess.run([*command, to, "/dev/full"], capture_output=True, text=True)
+        else:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("error: /dev/full: No space left" if to == "--output" else "error: No space left")
+
+
+def test_an_output_is_on_the_disk_before_its_record_goes(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").write_text("a cat\n")
+    fsync, synced = os.fsync, []
+
+    def watched(descriptor: int) -> None:
+        synced.append((os.fstat(descriptor).st_ino, (tmp_path / "out.resume").exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    door("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
+    assert ((tmp_path / "out").stat().st_ino, True) in synced
+    assert not (tmp_path / "out.resume").exists()
+
+
+@pytest.mark.parametrize("changed", ["weights", "tokenizer", "settings", "model card"])
+def test_an_output_is_not_continued_by_another_model_in_the_same_place(
+    model_path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path,
+    changed: str,
+) -> None:
+    model, source, target = tmp_path / "model", tmp_path / "in.en", tmp_path / "out.fr"
+    shutil.copytree(find_model(model_path), model)
+    source.write_text("a cat\nthe sea\n")
+    command = ["--input", str(source), "--output", str(target)]
+    door = Door(str(model), monkeypatch, capfdbinary)
+    with monkeypatch.context() as patch:
+        patch.setattr(Translator, "translate", raising(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            door(*command)
+    target.write_text("le chat\n")  # as if one line had been done
+    name = {"weights": "model.safetensors", "tokenizer": "tokenizer.model", "settings": "config.yaml"}.get(changed)
+    with (model / (name or "README.md")).open("ab") as file:
+        file.write(b"\n")
+    if name is None:
+        door(*command, "--resume")
+        assert target.read_text().startswith("le chat\n")
+    else:
+        with pytest.raises(ValueError, match=r"begun with other settings .*: model .*model \(sha256 .*, before "):
+            door(*command, "--resume")
+        assert target.read_text() == "le chat\n"
+
+
+def raising(error: type[BaseException]) -> Callable[..., object]:
+    """A function that only raises."""
+
+    def function(self: object, texts: list[str], **settings: object) -> object:
+        if texts:
+            raise error
+        return []
+
+    return function

@@ -1,0 +1,173 @@
+"""A run that starts from another model: its weights, its tokenizer and its network, or a clear refusal."""
+
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from translate.config.data import DataConfig
+from translate.config.files import load_config
+from translate.config.model import ModelConfig
+from translate.config.tokenizer import TokenizerConfig
+from translate.config.train import TrainConfig
+from translate.data.tokenizer import Tokenizer
+from translate.model.transformer import Transformer, build_model
+from translate.train.checkpoint_io import SafeCheckpointIO
+from translate.train.start import train
+from translate.train.warm_start import adopt, load_start
+from translate.translator.bundle import BundleConfig, load_bundle, save_bundle
+from translate.translator.translator import Translator
+
+TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
+
+
+def loss_of(model: Path, config: TrainConfig) -> float:
+    """Nats per token of a model directory on the validation pairs, by scoring them."""
+    src, tgt = (Path(path).read_text(encoding="utf-8").splitlines() for path in config.data.valid)
+    scores = Translator.load(model, device="cpu").score(list(zip(src, tgt, strict=True)))
+    return -sum(s.log_prob for s in scores) / sum(len(s.tokens) for s in scores)
+
+
+def validation_loss(run_dir: Path) -> float:
+    """What the run says of its only validation."""
+    with (run_dir / "metrics.csv").open(newline="") as file:
+        (loss,) = [float(row["valid_loss"]) for row in csv.DictReader(file) if row["valid_loss"]]
+    return loss
+
+
+def save_random(directory: Path, network: ModelConfig) -> Transformer:
+    """Write a model directory with fresh weights."""
+    tokenizer = Tokenizer.load(TINY)
+    size = tokenizer.tgt_vocab_size
+    model = build_model(network, size, size)
+    sizes = {"src_vocab_size": size, "tgt_vocab_size": size}
+    config = BundleConfig(src_lang="en", tgt_lang="fr", **sizes, translate_version="1", model=network)
+    save_bundle(directory, model, tokenizer, config)
+    return model
+
+
+def test_a_run_starts_from_another_models_weights_and_resumes_without_it(make_config, tmp_path) -> None:
+    start = shutil.copytree(TINY, tmp_path / "start/model").parent
+    config = make_config(
+        optim={"lr": 1e-12},
+        max_epochs=None,
+        max_steps=1,
+        changes={"model": ModelConfig(dropout=0.3), "tokenizer": TokenizerConfig(), "init_from": str(start)},
+    )
+    run_dir = train(config)
+    loss = validation_loss(run_dir)
+    assert loss == pytest.approx(loss_of(TINY, config), rel=1e-5)
+    saved = load_config(run_dir / "config.yaml", TrainConfig)
+    assert saved.init_from == str(start)
+    assert (saved.model.d_model, saved.model.num_kv_heads, saved.model.dropout) == (32, 1, 0.3)
+    shutil.rmtree(start)
+    moved = run_dir.rename(tmp_path / "elsewhere")
+    train(replace(saved, resume=str(moved), trainer=replace(saved.trainer, max_steps=2)))
+    assert SafeCheckpointIO().load_checkpoint(moved / "checkpoints/last.ckpt")["global_step"] == 2
+    assert (moved / "model/tokenizer.model").read_bytes() == (TINY / "tokenizer.model").read_bytes()
+    assert loss_of(moved, config) == pytest.approx(loss, rel=1e-5)
+
+
+def test_training_with_tags_sees_the_sources_that_its_model_translates(make_config) -> None:
+    config = make_config(optim={"lr": 1e-12}, max_epochs=None, max_steps=1, valid_bleu_sentences=2)
+    data = replace(config.data, both_directions=True, language_tags=True)
+    run_dir = train(replace(config, data=data))
+    assert Translator.load(run_dir, device="cpu").config.tgt_langs == ["fr", "en"]
+    assert validation_loss(run_dir) == pytest.approx(loss_of(run_dir, config), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": ModelConfig(d_model=64)}, r"^model\.d_model \(64\) is 32 in init_from \(.*tiny_model\)"),
+        ({"model": ModelConfig(bias=False)}, r"^model\.bias \(false\) is true in init_from"),
+        ({"model": ModelConfig(positions="rotary", d_model=32)}, r"^model\.positions \(rotary\) is sinusoidal in"),
+        ({"tokenizer": TokenizerConfig(vocab_size=700)}, r"^tokenizer\.vocab_size \(700\) is 600 in init_from"),
+        (
+            {"tokenizer": TokenizerConfig(path=str(TINY.parent / "everyday_model"))},
+            r"^tokenizer\.path \(.*everyday_model\) is not the tokenizer of init_from \(.*tiny_model\); leave it out",
+        ),
+        ({"init_from": "gone"}, "no model in gone: there is no such directory"),
+    ],
+)
+def test_what_does_not_fit_the_model_is_refused(changes, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        adopt(TrainConfig(**{"init_from": str(TINY), **changes}))
+
+
+def test_what_fits_is_accepted_and_dropouts_are_ones_own() -> None:
+    same = ModelConfig(d_model=32, d_ff=64, num_encoder_layers=1, attention_dropout=0.2)
+    tokenizer = TokenizerConfig(path=str(TINY), sampling=0.1)
+    config = adopt(TrainConfig(init_from=str(TINY), model=same, tokenizer=tokenizer))
+    assert (config.model.num_heads, config.model.attention_dropout, config.tokenizer.sampling) == (2, 0.2, 0.1)
+
+
+def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
+    deep = save_random(tmp_path / "deep", ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=6))
+    wanted = ModelConfig(num_encoder_layers=1, num_decoder_layers=4)
+    config = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=wanted))
+    assert (config.model.num_encoder_layers, config.model.num_decoder_layers, config.model.d_model) == (1, 4, 16)
+    small = build_model(config.model, deep.output.out_features, deep.output.out_features)
+    load_start(small, config.init_from)
+    weights = {name: tensor for name, tensor in deep.state_dict().items() if "_layers." not in name}
+    for stack, chosen in (("encoder_layers", [0]), ("decoder_layers", [0, 2, 3, 5])):
+        for new, old in enumerate(chosen):
+            layer = getattr(deep, stack)[old].state_dict()
+            weights |= {f"{stack}.{new}.{name}": tensor for name, tensor in layer.items()}
+    torch.testing.assert_close(small.state_dict(), weights, rtol=0, atol=0)
+    for given, kept in ((ModelConfig(), (3, 6)), (ModelConfig(num_encoder_layers=2), (2, 3))):
+        network = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
+        assert (network.num_encoder_layers, network.num_decoder_layers) == kept
+    with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
+        adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "groups"),
+    [({"attention": "mqa"}, [1, 1, 1]), ({"num_kv_heads": 2}, [2, 2, 2]), ({"cross_attention": "mqa"}, [4, 4, 1])],
+    ids=str,
+)
+def test_fewer_key_and_value_heads_are_the_means_of_those_they_replace(settings, groups, tmp_path) -> None:
+    many = save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=2))
+    config = adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(**settings)))
+    few = build_model(config.model, many.output.out_features, many.output.out_features)
+    load_start(few, config.init_from)
+    places = ("encoder_layers.1.self_attention", "decoder_layers.2.self_attention", "decoder_layers.0.cross_attention")
+    for place, count in zip(places, groups, strict=True):
+        theirs, ours = (model.get_submodule(f"{place}.qkv") for model in (many, few))
+        for part in ("weight", "bias"):
+            old, new = getattr(theirs, part).split(32), getattr(ours, part).split([32, 8 * count, 8 * count])
+            torch.testing.assert_close(new[0], old[0], rtol=0, atol=0)
+            for merged, heads in zip(new[1:], old[1:], strict=True):
+                for group, members in zip(merged.split(8), heads.split(32 // count), strict=True):
+                    torch.testing.assert_close(group, torch.stack(members.split(8)).mean(dim=0))
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "message"),
+    [
+        ({}, "mla", r"^model\.attention \(mla\) is null in init_from .*leave it out$"),
+        ({"cross_attention": "mqa"}, "gqa", r"^model\.attention \(gqa\) is null in init_from"),
+        ({"attention": "mla"}, "mqa", r"^model\.attention \(mqa\) is mla in init_from"),
+        ({"attention": "talking_heads"}, "mqa", r"^model\.attention \(mqa\) is talking_heads in init_from"),
+    ],
+    ids=str,
+)
+def test_other_attention_than_of_merged_heads_is_refused(there, here, message, tmp_path) -> None:
+    save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=1, **there))
+    with pytest.raises(ValueError, match=message):
+        adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(attention=here)))
+
+
+def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:
+    other_way = TrainConfig(data=DataConfig(src_lang="fr"), init_from=str(TINY))
+    assert adopt(other_way).data.tgt_lang == "en"
+    _, tokenizer, config = load_bundle(TINY)
+    apart = replace(config, model=replace(config.model, share_embeddings=False))
+    network = build_model(apart.model, config.src_vocab_size, config.tgt_vocab_size)
+    save_bundle(tmp_path / "model", network, tokenizer, apart)
+    with pytest.raises(ValueError, match="translates en to fr with other embeddings for each side; the other"):
+        adopt(replace(other_way, init_from=str(tmp_path)))

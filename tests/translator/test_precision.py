@@ -1,0 +1,70 @@
+"""`precision=auto`, and batches side by side."""
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from translate.translator import precision
+from translate.translator.parallel import side_by_side
+from translate.translator.translator import Translator
+
+TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
+
+
+@pytest.mark.parametrize(("quick", "off", "taken"), [("int8", 0.0, "int8"), ("int8", 0.5, "bf16"), ("32", 0.0, "32")])
+def test_auto_takes_the_fastest_that_says_the_same(
+    quick: str, off: float, taken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_probs = precision._log_probs
+
+    def shifted(model: Any, pairs: Any) -> list[float]:
+        return [one - off if model.precision == "int8" else one for one in log_probs(model, pairs)]
+
+    took = {"32": 3.0, "bf16": 2.0, "int8": 4.0} | {quick: 1.0}
+    monkeypatch.setattr(precision, "_log_probs", shifted)
+    monkeypatch.setattr(precision, "_seconds", lambda model, texts: took[model.precision])
+    assert Translator.load(TINY, device="cpu", precision="auto").precision == taken
+
+
+def test_results_come_in_order_from_several_threads() -> None:
+    meet = threading.Barrier(2, timeout=20)
+
+    def work(job: int) -> tuple[int, int]:
+        if job < 2:
+            meet.wait()  # passes only if two are at work at once
+        return job * job, torch.get_num_threads()
+
+    before = torch.get_num_threads()
+    assert list(side_by_side(work, range(5), 2, 4)) == [(job * job, 2) for job in range(5)]
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(torch.get_num_threads).result() == before  # later threads are as they would have been
+
+
+def test_an_error_in_a_thread_ends_the_others() -> None:
+    def work(job: int) -> int:
+        if job == 1:
+            raise ValueError("job 1")
+        return job
+
+    results = side_by_side(work, range(50), 2, 2)
+    assert next(results) == 0
+    with pytest.raises(ValueError, match="job 1"):
+        list(results)
+
+
+def test_overlapping_work_leaves_the_interpreter_as_it_was() -> None:
+    before = sys.getswitchinterval()
+    first, second = (side_by_side(abs, range(5), 2, 2) for _ in range(2))
+    assert next(first) == next(second) == 0
+    assert sys.getswitchinterval() < before
+    assert list(first) == list(second) == [1, 2, 3, 4]
+    assert sys.getswitchinterval() == before
+
+
+def test_one_job_stays_in_this_thread() -> None:
+    assert list(side_by_side(lambda job: threading.get_ident(), [1], 2, 2)) == [threading.get_ident()]

@@ -1,0 +1,31 @@
+"""Cutting long texts: nothing is lost, everything fits, cuts stand where a reader would put them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from translate.translator.segments import split_text
+
+
+def test_a_text_that_fits_stays_whole() -> None:
+    assert split_text("One. Two. Three.", lambda piece: True) == ["One. Two. Three."]
+
+
+def test_sentences_go_before_clauses_and_words() -> None:
+    text = 'He said: "I know, I know." She did not answer him, so he left.'
+    assert split_text(text, lambda piece: len(piece) < 45) == [
+        'He said: "I know, I know."',
+        "She did not answer him, so he left.",
+    ]
+    assert split_text("no stop here but, a comma there", lambda piece: len(piece) < 20) == [
+        "no stop here but,",
+        "a comma there",
+    ]
+    assert split_text("four words not stopped", lambda piece: len(piece) < 12) == ["four words", "not stopped"]
+    assert split_text("unbreakable", lambda piece: len(piece) < 6) == ["unbre", "aka", "ble"]
+
+
+@given(st.text(alphabet="ab .!,", max_size=300), st.integers(1, 40))
+def test_pieces_fit_and_hold_every_character(text: str, limit: int) -> None:
+    pieces = split_text(text, lambda piece: len(piece) <= limit)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(len(piece) <= limit for piece in pieces)

@@ -1,0 +1,184 @@
+"""Our weights in Hugging Face's M2M100 (norm first) or Marian (norm last), and its `generate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from translate.benchmark.peers import unfit_marian
+from translate.config.decode import DecodeConfig
+from translate.config.model import ModelConfig
+from translate.data.batch import Example, collate
+from translate.data.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Tokenizer
+from translate.model.attention import Attention
+from translate.model.layers import DecoderLayer, EncoderLayer
+from translate.model.positions import sinusoids
+from translate.model.transformer import Transformer
+
+_TOLERANCE = 1e-4  # of logits
+
+
+def unfit_peer(network: ModelConfig) -> list[str]:
+    """Why no model of Hugging Face's can hold ours; nothing where one can."""
+    reasons = [] if find_spec("transformers") else ["pip install transformers"]
+    reasons += unfit_marian(network)
+    if network.norm_first and not (network.share_embeddings and network.tie_output):
+        reasons.append("M2M100, which has the norm first, has no share_embeddings=false or tie_output=false")
+    return reasons
+
+
+def save_peer(directory: Path, model: Transformer, tokenizer: Tokenizer, network: ModelConfig, positions: int) -> None:
+    """Write our weights as a directory of theirs, with our tokenizer.
+
+    Args:
+        directory: Where to write.
+        model: The network, float32, in eval mode.
+        tokenizer: Its tokenizer.
+        network: Its settings, which `unfit_peer` has nothing against.
+        positions: How many tokens a sentence may have.
+
+    Raises:
+        ValueError: If what was written gives other logits than ours.
+    """
+    peer = _build(tokenizer, network, positions)
+    missing, unexpected = peer.load_state_dict(dict(_weights(model)), strict=False)
+    assert not unexpected, unexpected
+    assert all("embed_positions" in name or name == "final_logits_bias" for name in missing), missing  # zeros
+    peer.save_pretrained(directory)
+    tokenizer.save(directory)
+    if (difference := logits_difference(load_peer(directory), model, tokenizer)) > _TOLERANCE:
+        raise ValueError(f"{type(peer).__name__} with our weights has other logits: up to {difference:.2g} apart")
+
+
+def load_peer(directory: Path | str) -> nn.Module:
+    """Read what `save_peer` wrote."""
+    model: Any = _transformers().AutoModelForSeq2SeqLM.from_pretrained(directory, attn_implementation="sdpa")
+    for part in (model.model.encoder, model.model.decoder):
+        _set_positions(part.embed_positions, model.config)
+    return cast(nn.Module, model.eval())
+
+
+def logits_difference(peer: nn.Module, model: Transformer, tokenizer: Tokenizer) -> float:
+    """Largest difference of a logit over a padded batch of random sentences, each led through a random target."""
+    draw = torch.Generator().manual_seed(1)
+    sizes = (tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
+    examples = [
+        Example(*(torch.randint(EOS_ID, size, (length,), generator=draw).tolist() for size in sizes))
+        for length in (3, 40, 17)
+    ]
+    batch = collate(examples, pad_id=PAD_ID, bos_id=BOS_ID)
+    with torch.inference_mode():
+        ours = model(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
+        theirs = peer(
+            input_ids=batch.src_ids,
+            attention_mask=batch.src_mask.long(),
+            decoder_input_ids=batch.tgt_in_ids,
+            decoder_attention_mask=batch.tgt_mask.long(),
+        ).logits
+    return float((ours - theirs)[batch.tgt_mask].abs().max())
+
+
+@torch.inference_mode()
+def generate(peer: nn.Module, sources: Sequence[list[int]], decode: DecodeConfig, beam_size: int) -> list[list[int]]:
+    """Target ids, EOS last, of the best hypothesis of each source in one batch."""
+    src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=PAD_ID)
+    penalty = {"length_penalty": decode.length_penalty} if beam_size > 1 else {}
+    found: Tensor = cast(Any, peer).generate(
+        input_ids=src_ids,
+        attention_mask=(src_ids != PAD_ID).long(),
+        num_beams=beam_size,
+        do_sample=False,
+        max_new_tokens=decode.max_output_len,
+        suppress_tokens=[PAD_ID, BOS_ID, UNK_ID],
+        **penalty,
+    )
+    return [[token for token in row if token != PAD_ID] for row in found[:, 1:].tolist()]
+
+
+def _transformers() -> Any:
+    """The package, which from now on keeps quiet."""
+    transformers = import_module("transformers")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    return transformers
+
+
+def _build(tokenizer: Tokenizer, network: ModelConfig, positions: int) -> Any:
+    transformers = _transformers()
+    shared = {
+        "vocab_size": tokenizer.src_vocab_size,
+        "max_position_embeddings": positions,
+        "d_model": network.d_model,
+        "encoder_layers": network.num_encoder_layers,
+        "decoder_layers": network.num_decoder_layers,
+        "encoder_ffn_dim": network.d_ff,
+        "decoder_ffn_dim": network.d_ff,
+        "encoder_attention_heads": network.num_heads,
+        "decoder_attention_heads": network.num_heads,
+        "activation_function": network.activation,
+        "scale_embedding": True,
+        "tie_word_embeddings": network.tie_output,
+        "pad_token_id": PAD_ID,
+        "bos_token_id": BOS_ID,
+        "eos_token_id": EOS_ID,
+        "decoder_start_token_id": BOS_ID,
+    }
+    if network.norm_first:
+        return transformers.M2M100ForConditionalGeneration(transformers.M2M100Config(**shared))
+    shared["decoder_vocab_size"] = tokenizer.tgt_vocab_size
+    shared["share_encoder_decoder_embeddings"] = network.share_embeddings
+    return transformers.MarianMTModel(transformers.MarianConfig(**shared, forced_eos_token_id=None))
+
+
+def _set_positions(embed: Any, config: Any) -> None:
+    """Our table for theirs: sines and cosines alternate; M2M100 counts from the row after that of padding."""
+    table = sinusoids(config.max_position_embeddings, config.d_model)
+    if config.model_type == "m2m_100":
+        embed.weights = torch.cat((torch.zeros(PAD_ID + 1, config.d_model), table))
+    else:
+        embed.weight = nn.Parameter(table, requires_grad=False)
+
+
+def _weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
+    """Our tensors by their names."""
+    tables = {"encoder": model.src_embedding.tokens.weight, "decoder": model.tgt_embedding.tokens.weight}
+    yield "lm_head.weight", model.output.weight
+    if model.src_embedding is model.tgt_embedding:
+        yield "model.shared.weight", tables["encoder"]
+    for side, layers in (("encoder", model.encoder_layers), ("decoder", model.decoder_layers)):
+        yield f"model.{side}.embed_tokens.weight", tables[side]
+        for place, layer in enumerate(cast("Iterable[EncoderLayer | DecoderLayer]", layers)):
+            for name, tensor in _layer(layer):
+                yield f"model.{side}.layers.{place}.{name}", tensor
+        yield from _named(f"model.{side}.layer_norm", model.get_submodule(f"{side}_norm"))
+
+
+def _layer(layer: EncoderLayer | DecoderLayer) -> Iterator[tuple[str, Tensor]]:
+    yield from _attention("self_attn", layer.self_attention)
+    yield from _named("self_attn_layer_norm", layer.self_norm)
+    if isinstance(layer, DecoderLayer):
+        yield from _attention("encoder_attn", cast(Attention, layer.cross_attention))
+        yield from _named("encoder_attn_layer_norm", cast(nn.Module, layer.cross_norm))
+    yield from _named("fc1", layer.feed_forward.inner)
+    yield from _named("fc2", layer.feed_forward.outer)
+    yield from _named("final_layer_norm", layer.ff_norm)
+
+
+def _attention(name: str, attention: Attention) -> Iterator[tuple[str, Tensor]]:
+    for kind, tensor in attention.qkv.named_parameters():
+        parts = torch.split(tensor, attention.q_parts + attention.kv_parts)
+        for part, rows in zip(("q", "k", "v"), parts, strict=True):
+            yield f"{name}.{part}_proj.{kind}", rows
+    yield from _named(f"{name}.out_proj", attention.out)
+
+
+def _named(name: str, module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    for kind, tensor in module.named_parameters():
+        yield f"{name}.{kind}", tensor

@@ -1,1 +1,0 @@
-"""What the benchmarking door measures: speed, FLOPs, share of the machine's peak, parts of a step, memory, peers."""

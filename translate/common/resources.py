@@ -1,0 +1,24 @@
+"""Where the files that travel with the package lie: in a clone at its top level, in a wheel beside this file."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def conf_dir() -> Path:
+    """Folder of the Hydra configuration."""
+    return _resource("conf")
+
+
+def everyday_dir() -> Path:
+    """Folder of the embedded everyday corpus."""
+    return _resource("data/everyday")
+
+
+def _resource(name: str) -> Path:
+    for candidate in (_PACKAGE / "_resources" / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise ValueError(
+        f"{name} is neither in the installed package nor beside it ({_PACKAGE.parent}); reinstall translate"
+    )

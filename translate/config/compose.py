@@ -1,0 +1,134 @@
+"""The Hydra side of a door: compose, check, explain in one line, then run."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from translate.common.resources import conf_dir
+from translate.config.files import unknown_setting
+
+Config = TypeVar("Config")
+_LAUNCHERS = {f"hydra/launcher/{name}" for name in ("joblib", "submitit_local", "submitit_slurm")}  # of an extra
+
+
+def hydra_main(
+    config_name: str, schema: type[Config], task: Callable[[Config], object], *, groups: bool = True
+) -> None:
+    """Run `task` with the configuration that the command line describes.
+
+    Composes `conf/<config_name>.yaml` over `schema`. `--help`, `--cfg job`, `-m` and the rest of Hydra's flags work.
+    Without `groups` the folders of conf/ offer no choices, so that a key called like one, as in `model=PATH`, is a
+    value.
+
+    Raises:
+        ValueError: For a key, value or file name that is wrong, in one line; and whatever the task raises.
+        OSError: If the task raises it.
+    """
+    store, directory = ConfigStore.instance(), conf_dir()
+    store.store(name=f"{config_name}_schema", node=schema)
+    if not groups:  # Hydra takes every folder beside the file for a group; beside beam.yaml there is none
+        store.store(name=config_name, node=OmegaConf.load(directory / f"{config_name}.yaml"))
+        directory = directory / "decode"
+
+    process = os.getpid()
+
+    def run(config: DictConfig) -> None:
+        try:
+            task(_settings(config, schema))
+        except (ValueError, OSError) as error:
+            if os.getpid() != process:  # a launcher's: Hydra brings the error here, and the other jobs go on
+                raise
+            raise _PastHydra(error) from error
+
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it would print in its own way
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: a launcher's processes end with this one
+    try:
+        overrides = [text for text in sys.argv[1:] if _is_override(text)]
+        _check_empty(overrides)
+        _check_sweep(config_name, schema, str(directory), overrides)
+        hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
+    except _PastHydra as past:
+        raise past.error from None
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ValueError(_explain(error, schema)) from error
+
+
+class _PastHydra(BaseException):
+    """Carries an error past Hydra, which would announce any Exception of a job in its own way, to `run_door`."""
+
+    def __init__(self, error: ValueError | OSError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _settings(config: DictConfig, schema: type[Config]) -> Config:
+    """The dataclasses that `config` describes, which check their ranges."""
+    try:
+        return cast(Config, OmegaConf.to_object(config))
+    except (OmegaConfBaseException, ValueError) as error:
+        raise ValueError(_explain(error, schema)) from error
+
+
+def _is_override(argument: str) -> bool:
+    return "=" in argument and not argument.startswith("-")
+
+
+def _check_empty(overrides: Sequence[str]) -> None:
+    """Refuse `stages={}`, which would be merged with the stages that there are and so leave them as they are."""
+    for override in OverridesParser.create().parse_overrides(list(overrides)):
+        if override.value() == {}:
+            key = override.key_or_group
+            raise ValueError(f"{key}={{}} changes nothing, since mappings are merged; ~{key} leaves them out")
+
+
+def _check_sweep(config_name: str, schema: type, directory: str, overrides: Sequence[str]) -> None:
+    """Compose once for every value of every sweep, so that a mistake is found before the first job starts."""
+    fixed: list[str] = []
+    swept: list[str] = []
+    for override in OverridesParser.create().parse_overrides(list(overrides)):
+        if not override.get_key_element().startswith("hydra"):
+            line = override.input_line or ""
+            (swept if override.is_sweep_override() else fixed).append(line)
+    choices = [
+        f"{override.get_key_element()}={value}"
+        for override in OverridesParser.create().parse_overrides(swept)
+        for value in override.sweep_string_iterator()
+    ]
+    for choice in choices:
+        with hydra.initialize_config_dir(directory, version_base="1.3"):
+            config = hydra.compose(config_name, overrides=[*fixed, choice])
+        GlobalHydra.instance().clear()
+        if len(swept) == 1:
+            _settings(config, schema)  # ranges; with several sweeps only the jobs know the pairs
+
+
+def _explain(error: Exception, schema: type) -> str:
+    """One line: what is wrong, and the nearest valid names for a key that does not exist."""
+    chain = [error]
+    while chain[-1].__cause__ is not None and isinstance(chain[-1].__cause__, Exception):
+        chain.append(chain[-1].__cause__)
+    text = "\n".join(str(link) for link in chain)
+    unknown = re.search(r"Could not override '([^']+)'", text)
+    if unknown and ("not in struct" in text or "not in '" in text or "No match" in text):
+        return unknown_setting(unknown[1], schema)
+    option = re.search(r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", text)
+    if option and option[1] in _LAUNCHERS:
+        return f"{option[1].replace('launcher/', 'launcher=')} needs an extra: pip install -e '.[sweep]'"
+    if option:
+        return f"there is no {option[1]}; conf/{option[2]} has {', '.join(option[3].split())}"
+    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
+        return f"{ambiguous[1]} holds several values: -m sweeps over them, [brackets] make a list of them"
+    key_line = re.search(r"full_key: (\S+)", text)
+    first = str(chain[-1]).strip().splitlines()[0]
+    return f"{key_line[1]}: {first}" if key_line and not isinstance(error, ValueError) else first

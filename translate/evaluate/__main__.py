@@ -1,0 +1,15 @@
+"""Score a model or its output: `python -m translate.evaluate model=runs/latest`."""
+
+from translate.common.command import run_door
+from translate.config.compose import hydra_main
+from translate.config.evaluate import EvaluateConfig
+from translate.evaluate.evaluation import evaluate
+
+
+def main() -> None:
+    """Run the command with the settings of the command line."""
+    hydra_main("evaluate", EvaluateConfig, evaluate, groups=False)
+
+
+if __name__ == "__main__":
+    run_door(main)

@@ -1,0 +1,168 @@
+"""Charts of the report as inline SVG whose colours and fonts are those of the page around it, in light and in dark.
+
+matplotlib draws with placeholder colours; `_svg` turns each into a CSS variable (`--ink`, `--accent`, ...) of the page.
+Text stays text, so accents and every script show in the reader's own fonts.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from translate.evaluate.report import AttentionMap, Bucket
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID, ACCENT, SECOND = "#010203", "#020304", "#030405", "#040506", "#050607"
+_VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", ACCENT: "accent", SECOND: "second"}
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",  # text, not outlines
+    "text.parse_math": False,  # a $ in the data is a dollar
+    "axes.unicode_minus": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": GRID,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "ytick.major.size": 0,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+}
+
+
+def _figure(width: float, height: float) -> tuple["Figure", Any]:
+    """A figure of one chart, inches; no global pyplot state, so it works beside any other use of matplotlib."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _svg(figure: "Figure", label: str) -> str:
+    """The figure as an <svg> element, described by `label` for those who cannot see it."""
+    from html import escape
+
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.05)
+    svg = text.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
+    svg = re.sub(r'(<g) id="[^"]*"', r"\1", svg)  # the same in every figure; nothing refers to them
+    svg = re.sub(r' (xmlns(:xlink)?|version)="[^"]*"', "", svg)
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(colour, f"var(--{variable})")
+    svg = svg.replace("font-family: 'DejaVu Sans'", "").replace("'DejaVu Sans'", "inherit")
+    size = re.search(r'width="([\d.]+)pt" height="[\d.]+pt" ', svg)
+    assert size is not None
+    opening = f'<svg role="img" aria-label="{escape(label)}" style="max-width:{size[1]}pt" '
+    return svg.replace(size[0], "", 1).replace("<svg ", opening, 1)
+
+
+def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> str:
+    """Lines over training steps.
+
+    Args:
+        lines: By name: (step, value) pairs.
+        unit: What the values are, written at the top left.
+    """
+    import matplotlib
+
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": unit}):
+        figure, axes = _figure(5.4, 3.1)
+        for colour, (name, points) in zip((ACCENT, SECOND, MUTED), lines.items(), strict=False):
+            steps, values = [step for step, _ in points], [value for _, value in points]
+            axes.plot(steps, values, color=colour, label=name, marker="o" if len(points) < 60 else None, markersize=3)
+        axes.set_title(unit, loc="left", fontsize=9, color=MUTED)
+        axes.set_xlabel("step")
+        axes.grid(axis="y", color=GRID, linewidth=0.8)
+        axes.ticklabel_format(useOffset=False)
+        if len(lines) > 1:
+            axes.legend(labelcolor=INK)
+        return _svg(figure, f"{unit} over training steps: {', '.join(lines)}")
+
+
+def length_picture(buckets: Sequence[Bucket], side: str) -> str:
+    """BLEU of each length bucket with its interval; below each bar the words, on it the number of sentences."""
+    import matplotlib
+
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "length"}):
+        figure, axes = _figure(5.4, 3.1)
+        places, heights = range(len(buckets)), [bucket.bleu for bucket in buckets]
+        axes.bar(places, heights, width=0.66, color=ACCENT)
+        for place, bucket in enumerate(buckets):
+            if bucket.low is not None and bucket.high is not None:
+                axes.plot([place, place], [bucket.low, bucket.high], color=INK, linewidth=1.2)
+            top = max(bucket.bleu, bucket.high or 0)
+            axes.annotate(f"{bucket.bleu:.1f}", (place, top), (0, 3), textcoords="offset points", ha="center")
+        axes.set_xticks(places, [f"{bucket_label(bucket)}\nn={bucket.sentences}" for bucket in buckets])
+        axes.set_ylim(0, max(1.0, *(max(b.bleu, b.high or 0) for b in buckets)) * 1.12)
+        axes.set_title("BLEU", loc="left", fontsize=9, color=MUTED)
+        axes.set_xlabel(f"words in the {side}")
+        axes.grid(axis="y", color=GRID, linewidth=0.8)
+        return _svg(figure, "BLEU by length: " + ", ".join(f"{bucket_label(b)}: {b.bleu:.1f}" for b in buckets))
+
+
+def ratio_picture(ratios: Sequence[float], overall: float) -> str:
+    """Histogram of output words / reference words of each sentence; what lies beyond the ends stands at the ends."""
+    import matplotlib
+
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "ratio"}):
+        figure, axes = _figure(5.4, 3.1)
+        edges = [0.475 + i / 20 for i in range(22)]
+        axes.hist([min(max(ratio, 0.5), 1.5) for ratio in ratios], bins=edges, color=ACCENT, rwidth=0.88)
+        place = min(max(overall, 0.5), 1.5)
+        axes.axvline(place, color=SECOND, linewidth=1.4)
+        label = f"all together {overall:.3f}"
+        where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        axes.annotate(label, (place, 1), (6, -8), color=SECOND, **where)
+        axes.set_xlim(0.46, 1.54)
+        axes.margins(y=0.12)
+        axes.set_title("sentences", loc="left", fontsize=9, color=MUTED)
+        axes.set_xlabel("words in the output / words in the reference")
+        axes.grid(axis="y", color=GRID, linewidth=0.8)
+        return _svg(figure, f"Histogram of length ratios; all together {overall:.3f}")
+
+
+def attention_picture(attention: AttentionMap, layer: int) -> str:
+    """Cross-attention of one decoder layer, mean over heads: a row per target piece, the stronger the more weight."""
+    import matplotlib
+    import numpy as np
+
+    weights = np.array(attention.weights[layer])  # [T, S]
+    rows, columns = weights.shape
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": f"attention{layer}"}):
+        figure, axes = _figure(1.0 + 0.2 * columns, 0.8 + 0.2 * rows)
+        colours = np.empty((rows, columns, 4))
+        colours[..., :3] = np.array([0x2F, 0x7D, 0xE1]) / 255
+        colours[..., 3] = np.clip(weights, 0, 1) ** 0.7  # opacity; the exponent makes small weights visible
+        axes.imshow(colours, interpolation="none", aspect="equal")
+        axes.set_xticks(range(columns), _labels(attention.src_pieces), rotation=90, fontsize=8)
+        axes.set_yticks(range(rows), _labels(attention.tgt_pieces), fontsize=8)
+        axes.tick_params(length=0, labelcolor=INK)
+        axes.spines[:].set(visible=True, color=GRID)
+        axes.set_title(f"decoder layer {layer + 1}", fontsize=9, color=MUTED)
+        return _svg(figure, f"Cross-attention of decoder layer {layer + 1}")
+
+
+def _labels(pieces: Sequence[str]) -> list[str]:
+    """Pieces with SentencePiece's word mark as a plain underscore, which every font has; no control characters."""
+    return ["".join(c if c.isprintable() else "?" for c in piece.replace("▁", "_")) for piece in pieces]
+
+
+def bucket_label(bucket: Bucket) -> str:
+    """The words of a bucket as a reader would write them.
+
+    >>> bucket_label(Bucket(6, 10, 1, 0.0, None, None)), bucket_label(Bucket(61, 10**6, 1, 0.0, None, None))
+    ('6–10', '61+')
+    """
+    return f"{bucket.shortest}+" if bucket.longest == 10**6 else f"{bucket.shortest}–{bucket.longest}"

@@ -1,1 +1,0 @@
-"""Scores with their signatures, significance, and the report."""

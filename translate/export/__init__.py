@@ -1,0 +1,4 @@
+"""Write models for CTranslate2 and ONNX: `python -m translate.export`.
+
+Read `writer.py` first.
+"""

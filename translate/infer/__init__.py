@@ -1,0 +1,4 @@
+"""Translate sentences, lines and files: `python -m translate.infer`.
+
+`__main__.py` reads the command line, `lines.py` the text; `answers.py` writes it; `resume.py` continues a stopped run.
+"""

@@ -1,0 +1,15 @@
+"""Train a model: `python -m translate.train [group=choice ...] [key=value ...]`."""
+
+from translate.common.command import run_door
+from translate.config.compose import hydra_main
+from translate.config.train import TrainConfig
+from translate.train.start import train
+
+
+def main() -> None:
+    """Run the command with the settings of the command line."""
+    hydra_main("train", TrainConfig, train)
+
+
+if __name__ == "__main__":
+    run_door(main)

@@ -1,0 +1,226 @@
+"""Validation by BLEU, and stopping without losing anything."""
+
+import signal
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+from types import FrameType
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import Checkpoint, ModelCheckpoint
+
+from translate.data.corpus import Pair
+from translate.train.progress import describe_validation, say
+from translate.translator.translator import Translator
+
+
+class Interrupted(BaseException):
+    """Training was asked to stop; like KeyboardInterrupt no `except Exception` on the way holds it up."""
+
+
+class ValidationBleu(L.Callback):
+    """Translates validation sentences greedily, logs `valid_bleu` and shows three of them.
+
+    Args:
+        translator: Holds the model that is being trained.
+        pairs: Validation sentences; none turns BLEU off.
+    """
+
+    def __init__(self, translator: Translator, pairs: Sequence[Pair]) -> None:
+        self.translator, self.pairs = translator, pairs
+        self._samples: list[tuple[str, str, str]] = []
+        self._value: float | None = None
+
+    @cached_property
+    def _bleu(self) -> Any:
+        from sacrebleu.metrics import BLEU  # not before the first validation
+
+        return BLEU()
+
+    def on_validation_epoch_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Translate and score, on the first process only."""
+        value = 0.0
+        if trainer.is_global_zero and self.pairs:
+            sources = [pair.src for pair in self.pairs]
+            with torch.compiler.set_stance("force_eager"):  # decoding has too many shapes to compile
+                outputs = [t.text for t in self.translator.translate(sources, beam_size=1, num_hypotheses=1)]
+            value = self._bleu.corpus_score(outputs, [[pair.tgt for pair in self.pairs]]).score
+            chosen = range(0, len(outputs), max(1, len(outputs) // 3))
+            self._samples = [(self.pairs[i].src, self.pairs[i].tgt, outputs[i]) for i in chosen][:3]
+        if self.pairs:
+            self._value = float(trainer.strategy.broadcast(value))
+            pl_module.log("valid_bleu", self._value, sync_dist=True, logger=False)
+
+    def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Print the figures of this validation and hand them to the loggers."""
+        if trainer.is_global_zero:
+            metrics = trainer.callback_metrics
+            row = {name: float(value) for name, value in metrics.items() if name.startswith("valid_")}
+            for logger in trainer.loggers:
+                logger.log_metrics(row | {"epoch": float(trainer.current_epoch)}, trainer.global_step)
+            signature = str(self._bleu.get_signature()) if self.pairs else ""
+            figures = float(metrics["valid_loss"]), float(metrics["valid_perplexity"]), self._value
+            say(*describe_validation(trainer.global_step, *figures, signature, self._samples))
+
+
+class KeptCheckpoints(ModelCheckpoint):
+    """A `ModelCheckpoint` of weights, saved after validations, whose run directory may be moved between two resumes.
+
+    Args:
+        directory: Where the files are.
+        prefix: Start of their names; the step follows.
+        monitor: The logged value that ranks them.
+        mode: "max" or "min", which of its values is better.
+        count: How many to keep.
+        weights_only: False lets callbacks have their say in what is saved, as the moving average must.
+    """
+
+    def __init__(
+        self, directory: Path, prefix: str, monitor: str, *, mode: str, count: int, weights_only: bool
+    ) -> None:
+        super().__init__(
+            directory,
+            filename=prefix + "-{step}",
+            auto_insert_metric_name=False,
+            monitor=monitor,
+            mode=mode,
+            save_top_k=count,
+            save_weights_only=weights_only,
+            save_on_train_epoch_end=False,  # later than `Resumable` saves, which must know what is kept
+            enable_version_counter=False,
+        )
+
+    def ranked(self) -> list[Path]:
+        """The files, best first."""
+        return [Path(path) for path in sorted(self.best_k_models, key=self._score, reverse=self.mode == "max")]
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take the scores along, and look for the files here."""
+        state = dict(state_dict)
+        for name in ("best_model_path", "kth_best_model_path"):
+            state[name] = self._here(state[name])
+        state["best_k_models"] = {self._here(path): score for path, score in state["best_k_models"].items()}
+        super().load_state_dict(state | {"dirpath": self.dirpath})
+
+    def _here(self, path: str) -> str:
+        return str(Path(str(self.dirpath)) / Path(path).name) if path else ""
+
+    def _score(self, path: str) -> float:
+        return float(self.best_k_models[path])
+
+
+class Resumable(Checkpoint):
+    """Writes the checkpoint that `resume=` goes on from, and turns Ctrl-C and SIGTERM into a clean stop.
+
+    A checkpoint is written only where an optimizer step is complete, and after the validation if one follows that step,
+    so that a resumed run neither loses half a step nor leaves out a validation. Being a Lightning `Checkpoint` this
+    callback runs after those that keep the best weights, so that what it saves knows of them.
+
+    Args:
+        path: The checkpoint, replaced each time.
+        every: Optimizer steps between two of them; one is also written after each validation.
+    """
+
+    def __init__(self, path: Path, every: int) -> None:
+        self.path, self.every = path, every
+        self._step = -1  # optimizer steps at the end of the latest batch
+        self._stepped = self._due = False  # whether that batch completed one; whether to save as soon as one does
+        self._signal: signal.Signals | None = None
+        self._handlers: dict[int, Any] = {}
+        self._speaks = True  # the first process does, for all
+        self._seconds_before = 0.0  # of training, in the processes before this one
+        self._started = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of training so far, validation included, over all processes that resumed each other."""
+        return self._seconds_before + perf_counter() - self._started
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run must know."""
+        return {"seconds": self.seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take it over."""
+        self._seconds_before = state_dict["seconds"]
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Take the signals over; a second one stops at once."""
+        self._step, self._started = trainer.global_step, perf_counter()
+        self._speaks = trainer.is_global_zero
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handlers[number] = signal.signal(number, self._on_signal)
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Save when it is time, or when asked to stop; make the last step end in a validation."""
+        self._stepped, self._step = trainer.global_step > self._step, trainer.global_step
+        self._due |= self._stepped and self._step % self.every == 0
+        if is_last_step(trainer):
+            trainer.should_stop = True
+        if self._stepped and not validation_follows(trainer):
+            asked = self._asked(trainer)
+            if self._due or asked:
+                self._save(trainer)
+            if asked:
+                raise Interrupted
+
+    def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Save after each validation, or, where it came amid an accumulated step, after that step."""
+        if self._stepped or trainer.should_stop:
+            self._save(trainer)
+            if self._asked(trainer):
+                raise Interrupted
+        else:
+            self._due = True
+
+    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Give the signals back."""
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers.clear()
+
+    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
+        """Give the signals back."""
+        self.on_train_end(trainer, pl_module)
+
+    def _save(self, trainer: L.Trainer) -> None:
+        self._due = False
+        trainer.save_checkpoint(self.path)
+
+    def _asked(self, trainer: L.Trainer) -> bool:
+        """Whether any process has got a signal."""
+        asked = self._signal is not None
+        if trainer.world_size == 1:
+            return asked
+        flag = torch.tensor(float(asked), device=trainer.strategy.root_device)
+        return bool(trainer.strategy.reduce(flag, reduce_op="max"))
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._signal is not None:
+            raise Interrupted
+        self._signal = signal.Signals(number)
+        if self._speaks:
+            say(
+                f"{self._signal.name}: stopping after this step, or the validation that has begun; "
+                "once more to stop at once, losing the steps since the last checkpoint"
+            )
+
+
+def is_last_step(trainer: L.Trainer) -> bool:
+    """Whether `max_steps` or `max_epochs` ends training after the batch that has just been trained on."""
+    last_batch = trainer.fit_loop.epoch_loop.batch_progress.is_last_batch
+    return trainer.global_step == trainer.max_steps or (last_batch and trainer.current_epoch + 1 == trainer.max_epochs)
+
+
+def validation_follows(trainer: L.Trainer) -> bool:
+    """Whether Lightning validates after the batch that has just been trained on."""
+    if trainer.should_stop:
+        return True
+    if trainer.check_val_every_n_epoch is None:
+        return (trainer.fit_loop.total_batch_idx + 1) % int(trainer.val_check_batch or 1) == 0
+    return bool(trainer.fit_loop.epoch_loop.batch_progress.is_last_batch)

@@ -1,0 +1,202 @@
+"""The Lightning module: one step of training, one of validation, the optimizer and its schedule."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor
+
+from translate.data.batch import Batch
+from translate.model.transformer import Transformer
+from translate.train.distillation import Lesson, projected_distillation
+from translate.train.loss import projected_cross_entropy
+from translate.train.muon import Muon, stacked_maps
+from translate.train.r_drop import projected_r_drop, twice
+from translate.train.schedule import lr_share
+from translate.train.workers import Workers
+
+
+class TranslationModule(L.LightningModule):
+    """Trains a Transformer on `Batch` objects.
+
+    The loss of a batch is a sum over target tokens. Gradients of all batches of a step, on all devices, are added and
+    divided once by the tokens of the whole step, so that accumulation and uneven batches change nothing.
+
+    Args:
+        model: The network.
+        algorithm: "adamw", or "muon" for the matrices of the layers.
+        lr: Peak learning rate of all parameters.
+        betas: Decay of Adam's two moments.
+        eps: Added to the square root of the second moment.
+        weight_decay: On matrices other than embeddings and the output projection.
+        schedule: As in `lr_share`.
+        warmup_steps: As in `lr_share`.
+        min_lr_ratio: As in `lr_share`.
+        label_smoothing: As in `smoothed_cross_entropy`; validation reports the loss without it.
+        r_drop: Weight of the divergence between two passes with other dropout masks, as in `projected_r_drop`; it is
+            part of the training loss, never of the validation's. 0 = one pass.
+        teachers: Networks in eval mode with the same tokens, from whose predictions this one learns too, as in
+            `projected_distillation`; never in validation.
+        teacher_share: Of the teachers in the loss, if there are any.
+        clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
+        batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
+        fused: Whether AdamW updates all of its parameters in one kernel.
+        workers: Threads that share each batch, on a CPU; None computes it in one piece.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        *,
+        algorithm: str,
+        lr: float,
+        betas: tuple[float, float],
+        eps: float,
+        weight_decay: float,
+        schedule: str,
+        warmup_steps: int,
+        min_lr_ratio: float,
+        label_smoothing: float,
+        clip_norm: float,
+        batch_tokens: int,
+        r_drop: float = 0.0,
+        teachers: Sequence[Transformer] = (),
+        teacher_share: float = 0.0,
+        fused: bool = True,
+        workers: Workers | None = None,
+    ) -> None:
+        super().__init__()
+        self.model, self.workers = model, workers
+        self.algorithm = algorithm
+        self.lr, self.betas, self.eps, self.weight_decay, self.fused = lr, betas, eps, weight_decay, fused
+        self.lr_share: Callable[..., float] = partial(
+            lr_share, schedule=schedule, warmup_steps=warmup_steps, min_lr_ratio=min_lr_ratio
+        )
+        self.has_end = schedule in ("cosine", "linear")
+        self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
+        self.r_drop = r_drop
+        self._teachers, self.teacher_share = (*teachers,), teacher_share  # a tuple is no part of what is trained
+        self._step_tokens = 0  # target tokens of the batches since the last optimizer step
+        self._valid_sums = torch.zeros(2)  # loss in nats, tokens
+        self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
+
+    def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
+        """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
+        loss_sum = self._training_loss_sum
+        loss = self.workers.loss_sum(loss_sum, batch, self._trained) if self.workers else loss_sum(batch)
+        self._step_tokens += batch.num_tokens
+        return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Turn the accumulated gradient into that of the mean loss over all tokens of the step, and clip that."""
+        tokens: Any = torch.full((), float(self._step_tokens), device=self.device)  # unlike a copy it waits for no GPU
+        tokens = self.trainer.strategy.reduce(tokens, reduce_op="mean")
+        self._step_tokens = 0
+        scale = self.batch_tokens * self.trainer.accumulate_grad_batches / tokens
+        torch._foreach_mul_([p.grad for p in self._trained if p.grad is not None], scale)
+        if self.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
+            torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
+
+    def on_train_start(self) -> None:
+        """Go on with the checkpoint's generators, or give each process dropout of its own.
+
+        The first process of a fresh run keeps the generator that made the weights. Teachers come to the device.
+        """
+        for teacher in self._teachers:
+            teacher.to(self.device)
+        if self._rng_state is not None:
+            cpu, cuda = self._rng_state
+            torch.set_rng_state(cpu)
+            if cuda is not None and self.device.type == "cuda":
+                torch.cuda.set_rng_state(cuda, self.device)
+            self._rng_state = None
+        elif self.global_rank:
+            torch.manual_seed(torch.initial_seed() + self.global_rank)
+
+    def on_validation_epoch_start(self) -> None:
+        """Start a new sum."""
+        self._valid_sums = torch.zeros(2, device=self.device)
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Add a batch to the validation loss, without label smoothing."""
+        self._valid_sums[0] += self._loss_sum(batch, 0.0)
+        self._valid_sums[1] += batch.num_tokens
+
+    def on_validation_epoch_end(self) -> None:
+        """Publish the loss in nats per token and the perplexity; `ValidationBleu` hands them to the loggers."""
+        total: Any = self.trainer.strategy.reduce(self._valid_sums, reduce_op="sum")
+        loss = total[0] / total[1]
+        self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True, logger=False)
+
+    def configure_optimizers(self) -> Any:
+        """AdamW or Muon; weight decay on matrices, never on biases, norms, positions, embeddings or the output."""
+        rows = {matrix: rows for matrix, rows in stacked_maps(self.model).items() if matrix.requires_grad}
+        groups: list[dict[str, Any]] = [
+            {"params": [*rows], "weight_decay": self.weight_decay},
+            {"params": [p for p in self._trained if p not in rows], "weight_decay": 0.0},
+        ]
+        settings: dict[str, Any] = {"lr": self.lr, "betas": self.betas, "eps": self.eps, "fused": self.fused}
+        if self.algorithm == "muon":
+            groups[0]["rows"] = [*rows.values()]
+            settings["dtype"] = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
+        optimizer = (Muon if self.algorithm == "muon" else torch.optim.AdamW)(groups, **settings)
+        total = int(self.trainer.estimated_stepping_batches) if self.has_end else None
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(self.lr_share, total_steps=total))
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the state of the random generators, on which dropout depends.
+
+        Raises:
+            ValueError: If the weights are no longer numbers, so that no checkpoint ever holds such weights.
+        """
+        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters()):
+            raise diverged("a weight", self.trainer.global_step)
+        cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
+        states: list[Any] = [(torch.get_rng_state(), cuda)]
+        if self.trainer.world_size > 1:
+            states *= self.trainer.world_size
+            torch.distributed.all_gather_object(states, states[0])
+        checkpoint["rng_states"] = states  # of each process
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take the random generators' state along; `on_train_start` sets it."""
+        self._rng_state = checkpoint["rng_states"][self.global_rank]
+
+    @property
+    def _trained(self) -> list[Tensor]:
+        return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
+    def _training_loss_sum(self, batch: Batch) -> Tensor:
+        weight, smoothing = self.model.output.weight, self.label_smoothing
+        if self._teachers:
+            with torch.no_grad():
+                lessons = [Lesson(_predictors(model, batch)[0], model.output.weight) for model in self._teachers]
+            hidden, labels = _predictors(self.model, batch)
+            return projected_distillation(hidden, weight, labels, lessons, self.teacher_share, smoothing)
+        if self.r_drop:
+            hidden, labels = _predictors(self.model, twice(batch))
+            return projected_r_drop(hidden, weight, labels, self.r_drop, smoothing)
+        return self._loss_sum(batch, smoothing)
+
+    def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
+        hidden, labels = _predictors(self.model, batch)
+        return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
+
+
+def _predictors(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Hidden states [tokens, M] of the real target tokens, and the label [tokens] that each must predict."""
+    memory = model.encode(batch.src_ids, batch.src_mask)
+    hidden = model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
+    labels = batch.labels.flatten()[batch.tgt_positions]
+    return hidden.flatten(0, 1)[batch.tgt_positions], labels
+
+
+def diverged(what: str, step: int) -> ValueError:
+    """The error that ends a run in which `what` is infinite or not a number at `step`."""
+    return ValueError(
+        f"{what} is not finite at step {step:,}: training has diverged; start again with a lower optim.lr, a longer "
+        "optim.warmup_steps or optim.clip_norm=1, and with trainer.precision=32 if it was lower"
+    )

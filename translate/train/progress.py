@@ -1,0 +1,146 @@
+"""What a person sees while training: a bar with loss, speed and time left; one paragraph per validation."""
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from translate.train.metrics_csv import MetricsCsv
+from translate.train.module import diverged
+
+LINE_SECONDS = 15.0  # between lines when stderr is a file
+
+
+class Progress(L.Callback):
+    """Measures loss and target tokens per second, shows them, and hands them to the loggers.
+
+    Args:
+        log_every: Optimizer steps between two measurements.
+    """
+
+    def __init__(self, log_every: int) -> None:
+        self.log_every = log_every
+        self._bar: tqdm[Any] | None = None
+        self._sums: Tensor | None = None  # loss in nats, target tokens, since the last measurement
+        self._seconds = 0.0  # of training, since then
+        self._last_step, self._first_step = 0, 0
+        self._started = self._batch_started = self._line_at = 0.0
+
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Open the bar, and go on with metrics.csv, at the step from which training goes on."""
+        self._first_step = self._last_step = trainer.global_step
+        self._started = self._batch_started = time.perf_counter()
+        self._sums = torch.zeros(2, device=pl_module.device)
+        for logger in trainer.loggers:
+            if isinstance(logger, MetricsCsv):
+                logger.truncate(trainer.global_step)
+        if trainer.is_global_zero and sys.stderr.isatty():
+            total = self._total_steps(trainer)
+            self._bar = tqdm(total=total, initial=trainer.global_step, unit="step", dynamic_ncols=True, smoothing=0.05)
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Add the batch; at every multiple of `log_every` steps report.
+
+        Raises:
+            ValueError: If the loss since the last report is not a number.
+        """
+        assert self._sums is not None
+        self._sums[0] += outputs["loss_sum"]
+        self._sums[1] += outputs["num_tokens"]
+        now = time.perf_counter()
+        self._seconds += now - self._batch_started
+        self._batch_started = now
+        if self._bar is not None:
+            self._bar.update(trainer.global_step - self._bar.n)
+        if trainer.global_step > self._last_step and trainer.global_step % self.log_every == 0:
+            self._report(trainer)
+
+    def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Leave the validation's time out of the training speed."""
+        self._batch_started = time.perf_counter()
+
+    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Close the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
+        """Close the bar before the message that follows."""
+        self.on_train_end(trainer, pl_module)
+
+    def _report(self, trainer: L.Trainer) -> None:
+        sums: Any = trainer.strategy.reduce(self._sums, reduce_op="sum")
+        loss, tokens = float(sums[0] / sums[1]), float(sums[1])
+        if not math.isfinite(loss):
+            raise diverged(f"the training loss ({loss})", trainer.global_step)
+        speed = tokens / self._seconds
+        lr = float(trainer.optimizers[0].param_groups[0]["lr"])
+        metrics = {"train_loss": loss, "tokens_per_s": speed, "lr": lr, "epoch": float(trainer.current_epoch)}
+        for logger in trainer.loggers:
+            logger.log_metrics(metrics, trainer.global_step)
+        self._show(trainer, loss, speed)
+        self._last_step, self._seconds = trainer.global_step, 0.0
+        assert self._sums is not None
+        self._sums.zero_()
+
+    def _show(self, trainer: L.Trainer, loss: float, speed: float) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(f"epoch {trainer.current_epoch}, loss {loss:.3f}, {speed:,.0f} target tokens/s")
+            return
+        now = time.perf_counter()
+        if trainer.is_global_zero and now - self._line_at >= LINE_SECONDS:
+            self._line_at = now
+            total, done = self._total_steps(trainer), trainer.global_step - self._first_step
+            left = (now - self._started) / done * (total - trainer.global_step) if total else None
+            say(
+                f"step {trainer.global_step:,}{f' of {total:,}' if total else ''}  epoch {trainer.current_epoch}  "
+                f"loss {loss:.3f}  {speed:,.0f} target tokens/s{f'  {clock(left)} left' if left is not None else ''}"
+            )
+
+    @staticmethod
+    def _total_steps(trainer: L.Trainer) -> int | None:
+        total = trainer.estimated_stepping_batches
+        return int(total) if 0 < total < float("inf") else None
+
+
+def say(*lines: str) -> None:
+    """Write lines to stderr without breaking a progress bar."""
+    for line in lines:
+        tqdm.write(line, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss.
+
+    >>> clock(3725.4)
+    '1:02:05'
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def describe_validation(
+    step: int,
+    loss: float,
+    perplexity: float,
+    bleu: float | None,
+    signature: str,
+    samples: Sequence[tuple[str, str, str]],
+) -> list[str]:
+    """The paragraph that a validation prints: figures, then source, reference and output of some sentences."""
+    figures = f"validation at step {step:,}: loss {loss:.4f} nats per token, perplexity {perplexity:.2f}"
+    lines = [figures if bleu is None else f"{figures}, BLEU {bleu:.2f}"]
+    if bleu is not None:
+        lines.append(f"  greedy, {signature}")
+    for src, reference, output in samples:
+        lines += [f"  source     {src}", f"  reference  {reference}", f"  output     {output}"]
+    return lines

@@ -1,0 +1,216 @@
+"""A run from its settings to a finished run directory, step by step."""
+
+import json
+import os
+import shlex
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import lightning as L
+import torch
+
+from translate import __version__
+from translate.common.files import write_text
+from translate.common.memory import high_water
+from translate.config.files import save_config
+from translate.config.train import TrainConfig
+from translate.config.trainer import TrainerConfig
+from translate.data.corpus import Corpus
+from translate.data.datamodule import TranslationDataModule
+from translate.model.transformer import Transformer, build_model
+from translate.train import LAST_CHECKPOINT
+from translate.train.averaging import average_weights, load_weights
+from translate.train.callbacks import KeptCheckpoints, Resumable, ValidationBleu
+from translate.train.distillation import check_teachers
+from translate.train.layout import with_layout
+from translate.train.progress import Progress, clock, say
+from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
+from translate.train.warm_start import adopt, adopted_before, keep_tokenizer, load_start
+from translate.translator.bundle import BundleConfig, save_bundle
+from translate.translator.translator import Translator
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What training leaves behind.
+
+    Attributes:
+        model: The network, with the weights of the last step.
+        steps: Optimizer steps done.
+        seconds: Wall time of training, validation included, also before it was resumed.
+        best: Keeps the best checkpoints and their scores.
+        latest: Keeps the most recent ones, if they are to be averaged.
+    """
+
+    model: Transformer
+    steps: int
+    seconds: float
+    best: KeptCheckpoints
+    latest: KeptCheckpoints | None
+
+
+def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, TranslationDataModule]:
+    """The settings with what `init_from` brings and the layout filled in, and the data, cleaned and encoded.
+
+    Whether the run's teachers fit it is found out here.
+
+    `run_dir` is only read, and only by a run that is resumed.
+    """
+    if config.init_from:
+        config = adopted_before(config, run_dir) if config.resume else adopt(config)
+    data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
+    data.prepare()
+    check_teachers(config, data.tokenizer)
+    return with_layout(config, data), data
+
+
+def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> TrainConfig:
+    """Write the settings and what cleaning did into the run directory, which is there; returns the settings."""
+    if config.init_from and not config.resume:
+        config = keep_tokenizer(config, run_dir, data.tokenizer)
+    save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
+    write_text(run_dir / "cleaning.json", json.dumps(data.cleaning.to_dict(), indent=2) + "\n")
+    say(data.cleaning.table(), f"run directory {run_dir}")
+    return config
+
+
+def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
+    """Build the network and train it to the end that the settings name, from `last.ckpt` if they say resume.
+
+    Args:
+        config: With the layout filled in.
+        run_dir: Where checkpoints and logs go.
+        data: Prepared.
+
+    Raises:
+        Interrupted: If a signal asked to stop; at the first one the checkpoint is written.
+        ValueError: If the settings suit neither this machine nor the checkpoint, or training diverges.
+    """
+    L.seed_everything(config.seed, verbose=False)
+    tokenizer = data.tokenizer
+    model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    if config.init_from and not config.resume:
+        load_start(model, config.init_from)
+    if config.trainer.compile:
+        compile_layers(model)
+    pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
+    last = run_dir / LAST_CHECKPOINT
+    checkpoints = make_checkpoints(config.trainer, last.parent)
+    resumable = Resumable(last, config.trainer.checkpoint_every)
+    trainer = make_trainer(
+        config,
+        run_dir,
+        [
+            ValidationBleu(Translator(model, tokenizer, bundle_config(config, data)), pairs),
+            *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
+            Progress(config.trainer.log_every),
+            *checkpoints,
+            resumable,
+        ],
+    )
+    module = make_module(model, config)
+    if trainer.is_global_zero:
+        say(describe(config, data, model))
+    trainer.fit(module, datamodule=data, ckpt_path=last if config.resume else None)
+    return Fitted(
+        model, trainer.global_step, resumable.seconds, checkpoints[0], checkpoints[1] if checkpoints[1:] else None
+    )
+
+
+def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitted: Fitted) -> None:
+    """Write the model directory and score the test sets."""
+    weights, origin = final_weights(config.trainer, fitted)
+    model = fitted.model.to("cpu")
+    if weights is not None:
+        model.load_state_dict(weights)
+    bundle = bundle_config(config, data)
+    bundle.card.update(steps=fitted.steps, weights=origin, training=clock(fitted.seconds))
+    if fitted.best.best_model_score is not None:
+        bundle.card[f"best checkpoint's validation {config.trainer.monitor}"] = round(
+            float(fitted.best.best_model_score), 4
+        )
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
+    say(
+        f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
+        f"most resident memory so far {high_water() / 2**20:,.0f} MiB",
+    )
+    if config.evaluate:
+        evaluate(config, run_dir, data.corpus)
+
+
+def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:
+    """Point runs/latest at the finished run and say how to translate an example sentence with it."""
+    point_latest(Path(config.runs_dir), run_dir)
+    print(f"next: python -m translate.infer --model {shlex.quote(str(run_dir))} {shlex.quote(example)}")
+
+
+def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
+    """Score every test set, if there are any, with the finished model directory and print the table."""
+    from translate.evaluate.report_markdown import summary
+    from translate.evaluate.test_sets import evaluate_test_sets
+
+    if not corpus.test_names:
+        return
+    translator = Translator.load(str(run_dir / "model"))
+    tests = {name: corpus.test(name) for name in corpus.test_names}
+    report = evaluate_test_sets(translator, tests, decode=config.decode, run_dir=run_dir, output=run_dir)
+    print(summary(report))
+    print(f"report: {run_dir / 'report.html'}")
+
+
+def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torch.Tensor] | None, str]:
+    """The weights to keep, or None for those of the last step, and where they come from in words."""
+    kept = fitted.latest if config.average == "last" else fitted.best
+    paths = kept.ranked()[: config.average_count] if kept else []
+    if config.average != "none" and paths:
+        return average_weights(paths), f"mean of the {config.average} {len(paths)} checkpoints"
+    if fitted.best.best_model_path:
+        return load_weights(Path(fitted.best.best_model_path)), "best checkpoint on the validation split"
+    return None, "last step"
+
+
+def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleConfig:
+    """What the model directory says of itself."""
+    origin = {"started from": config.init_from} if config.init_from else {}
+    return BundleConfig(
+        src_lang=config.data.src_lang,
+        tgt_lang=config.data.tgt_lang,
+        src_vocab_size=data.tokenizer.src_vocab_size,
+        tgt_vocab_size=data.tokenizer.tgt_vocab_size,
+        model=config.model,
+        decode=config.decode,
+        translate_version=__version__,
+        max_src_len=config.data.max_len,
+        tgt_langs=config.data.tgt_langs,
+        card={
+            "run": config.name,
+            "corpus": config.data.hub_id or config.data.source,
+            "pairs": data.num_train_pairs,
+            **origin,
+        },
+    )
+
+
+def describe(config: TrainConfig, data: TranslationDataModule, model: Transformer) -> str:
+    """One paragraph before the first step: the network, the data, the batches."""
+    parameters = sum(p.numel() for p in model.parameters())
+    steps = data.steps_per_epoch(config.trainer.accumulate, config.trainer.processes)
+    return (
+        f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens "
+        f"and {steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
+        f"precision {config.trainer.precision}, {torch.get_num_threads()} threads{_shared(config.trainer)}"
+    )
+
+
+def _shared(config: TrainerConfig) -> str:
+    return f" shared by {config.workers} workers" if config.workers and config.workers > 1 else ""
+
+
+def point_latest(runs_dir: Path, run_dir: Path) -> None:
+    """Let <runs_dir>/latest be this run, replaced in one rename; a relative link, so that runs_dir may be moved."""
+    runs_dir.mkdir(parents=True, exist_ok=True)
+    link = runs_dir / "latest"
+    temporary = runs_dir / f".latest.{time.time_ns()}"
+    temporary.symlink_to(os.path.relpath(run_dir.resolve(), runs_dir.resolve()))
+    temporary.replace(link)

@@ -1,0 +1,199 @@
+"""From settings to the objects of a run: module, loggers, callbacks, Trainer."""
+
+import logging
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging
+from lightning.pytorch.loggers import Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
+from torch import nn
+
+from translate.config.train import TrainConfig
+from translate.config.trainer import TrainerConfig
+from translate.model.transformer import Transformer
+from translate.train.callbacks import KeptCheckpoints
+from translate.train.checkpoint_io import SafeCheckpointIO
+from translate.train.distillation import load_teachers
+from translate.train.distributed import launch_environment, make_strategy
+from translate.train.metrics_csv import MetricsCsv
+from translate.train.module import TranslationModule
+from translate.train.progress import say
+from translate.train.sharded import ShardedModule
+from translate.train.workers import Workers
+
+
+def on_gpu(config: TrainerConfig) -> bool:
+    """Whether training runs on a GPU."""
+    return config.accelerator != "cpu" and torch.cuda.is_available()
+
+
+def training_device(config: TrainerConfig) -> torch.device:
+    """Return where one process trains: on CUDA or on the CPU. Apple's GPU has no float64 and is not used.
+
+    Raises:
+        ValueError: If the settings ask for a GPU and there is none.
+    """
+    if config.accelerator == "gpu" and not torch.cuda.is_available():
+        raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
+    return torch.device("cuda" if on_gpu(config) else "cpu")
+
+
+def pick_precision(config: TrainerConfig) -> str:
+    """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
+    if config.precision == "16-mixed" and not on_gpu(config):
+        raise ValueError("trainer.precision=16-mixed needs a GPU; use bf16-mixed or 32")
+    if config.workers is not None and config.workers > 1 and on_gpu(config):
+        raise ValueError(f"trainer.workers ({config.workers}) share a CPU; set trainer.accelerator=cpu or workers=1")
+    if config.precision != "auto":
+        return config.precision
+    if on_gpu(config):
+        return "bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed"
+    in_hardware = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)()  # without it bfloat16 is slower
+    return "bf16-mixed" if in_hardware else "32"
+
+
+def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
+    """The Lightning module that trains `model`, with a precision and a number of workers that are filled in."""
+    optim, trainer = config.optim, config.trainer
+    parts = trainer.workers or 1
+    return (ShardedModule if trainer.strategy == "fsdp" else TranslationModule)(
+        model,
+        algorithm=optim.algorithm,
+        lr=optim.lr,
+        betas=(optim.beta1, optim.beta2),
+        eps=optim.eps,
+        weight_decay=optim.weight_decay,
+        schedule=optim.schedule,
+        warmup_steps=optim.warmup_steps,
+        min_lr_ratio=optim.min_lr_ratio,
+        label_smoothing=optim.label_smoothing,
+        r_drop=optim.r_drop,
+        teachers=load_teachers(optim.teachers),
+        teacher_share=optim.teacher_share,
+        clip_norm=optim.clip_norm,
+        batch_tokens=config.data.batch_tokens,
+        fused=trainer.precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
+        workers=Workers(parts, max(1, torch.get_num_threads() // parts)) if parts > 1 else None,
+    )
+
+
+def compile_layers(model: nn.Module, backend: str = "inductor") -> None:
+    """Let `torch.compile` have every layer of the model's stacks; one compilation serves all layers of a kind.
+
+    Lengths are compiled as variables, so that batches of other shapes need no new code.
+    """
+    for stack in model.modules():
+        if isinstance(stack, nn.ModuleList):
+            for layer in stack:
+                layer.compile(dynamic=True, backend=backend)
+
+
+def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpoints]:
+    """The callbacks that keep weights: the best of validation, and the latest when they are to be averaged."""
+    keep = max(config.keep_best, config.average_count if config.average == "best" else 1)
+    mode = "max" if config.monitor == "bleu" else "min"
+    weights_only = not config.ema_decay
+    best = KeptCheckpoints(
+        directory, "best", f"valid_{config.monitor}", mode=mode, count=keep, weights_only=weights_only
+    )
+    if config.average != "last":
+        return [best]
+    count = config.average_count
+    return [best, KeptCheckpoints(directory, "latest", "step", mode="max", count=count, weights_only=weights_only)]
+
+
+def make_ema(config: TrainerConfig) -> list[L.Callback]:
+    """The moving average of the weights, if `ema_decay` asks for one."""
+    return [EMAWeightAveraging(decay=config.ema_decay, use_buffers=False)] if config.ema_decay else []
+
+
+def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
+    """Make the loggers that the settings choose.
+
+    Raises:
+        ValueError: If the package of a logger is not installed, or a logger refuses its settings.
+    """
+    loggers: list[Logger] = [MetricsCsv(run_dir / "metrics.csv")] if config.csv else []
+    if config.tensorboard:
+        loggers.append(TensorBoardLogger(str(run_dir), name="tensorboard", version=""))
+    return loggers + [_make_logger(name, settings) for name, settings in config.loggers.items()]
+
+
+def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
+    """Make a logger of `translate.config.LOGGERS`, whose package and extra have its name."""
+    kinds: dict[str, Callable[..., Logger]] = {"wandb": WandbLogger, "mlflow": MLFlowLogger}
+    if find_spec(name) is None:
+        raise ValueError(f"logger={name} needs an extra: pip install -e '.[{name}]'")
+    try:
+        return kinds[name](**settings)
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
+
+
+class Patience(EarlyStopping):
+    """Early stopping whose patience, after a resume, is that of the settings."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what was seen, not how long to wait."""
+        super().load_state_dict(state_dict | {"patience": self.patience})
+
+
+def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callback]) -> L.Trainer:
+    """Lightning's Trainer for these settings.
+
+    Raises:
+        ValueError: If this machine has no such device or precision, a logger cannot be made, or other processes were
+            started than the settings name.
+    """
+    _quiet_lightning()
+    trainer = config.trainer
+    if trainer.accelerator == "auto" and torch.backends.mps.is_available():
+        say("training on the CPU: this machine's GPU (MPS) is not supported")
+    stop_early = Patience(
+        f"valid_{trainer.monitor}",
+        mode="max" if trainer.monitor == "bleu" else "min",
+        patience=trainer.patience or 0,
+        check_on_train_epoch_end=False,
+    )
+    every = trainer.validate_every
+    try:
+        return L.Trainer(
+            accelerator=training_device(trainer).type,  # Lightning's "auto" would take Apple's GPU
+            devices=trainer.devices,
+            num_nodes=trainer.num_nodes,
+            strategy=make_strategy(trainer),
+            precision=trainer.precision,  # type: ignore[arg-type]
+            max_epochs=-1 if trainer.max_epochs is None else trainer.max_epochs,
+            max_steps=-1 if trainer.max_steps is None else trainer.max_steps,
+            max_time=trainer.max_time,
+            accumulate_grad_batches=trainer.accumulate,
+            val_check_interval=every * trainer.accumulate if every else None,
+            check_val_every_n_epoch=None if every else 1,
+            num_sanity_val_steps=0,
+            use_distributed_sampler=False,
+            log_every_n_steps=1,
+            callbacks=[*callbacks, *([stop_early] if trainer.patience else [])],
+            logger=make_loggers(trainer, run_dir) or False,
+            plugins=[SafeCheckpointIO(), launch_environment(trainer)],
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            inference_mode=trainer.strategy != "fsdp",  # its gathered weights serve training too
+            default_root_dir=run_dir,
+        )
+    except MisconfigurationException as error:
+        raise ValueError(f"trainer settings that this machine cannot follow: {str(error).splitlines()[0]}") from error
+
+
+def _quiet_lightning() -> None:
+    """Lightning's advertisements and hints about loaders that we do not use."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    for text in ("not have many workers", "isinstance.treespec", "lr_scheduler.step", "LeafSpec", "is not empty"):
+        warnings.filterwarnings("ignore", f".*{text}.*")

@@ -1,0 +1,56 @@
+"""Training with weights, gradients and optimizer state spread over the processes (FSDP2)."""
+
+from copy import deepcopy
+from datetime import timedelta
+from typing import Any
+
+from lightning.pytorch.strategies import ModelParallelStrategy
+from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+from translate.model.transformer import Transformer
+from translate.train.module import TranslationModule
+
+
+class ShardedStrategy(ModelParallelStrategy):
+    """Lightning's strategy for FSDP2, over all processes, with checkpoints in one file.
+
+    Args:
+        processes: How many there are.
+        timeout: Of a collective.
+    """
+
+    def __init__(self, processes: int, timeout: timedelta) -> None:
+        super().__init__(processes, tensor_parallel_size=1, save_distributed_checkpoint=False, timeout=timeout)
+
+
+class ShardedModule(TranslationModule):
+    """A `TranslationModule` that trains a sharded copy of its network.
+
+    Args:
+        model: The network; on the first process it has the weights of the latest validation, for all that needs it
+            in one piece.
+        settings: As those of `TranslationModule`.
+    """
+
+    def __init__(self, model: Transformer, **settings: Any) -> None:
+        super().__init__(deepcopy(model), **settings)
+        self._whole = (model,)  # no part of what is trained
+
+    def configure_model(self) -> None:
+        """Shard each layer by itself, so that one at a time is gathered, and the rest together."""
+        assert self.device_mesh is not None
+        mesh = self.device_mesh["data_parallel"]
+        for layer in (*self.model.encoder_layers, *self.model.decoder_layers):
+            fully_shard(layer, mesh=mesh)
+        fully_shard(self, mesh=mesh)
+        for name in ("training_step", "validation_step"):  # what Lightning calls in place of `forward`
+            register_fsdp_forward_method(self, name)
+
+    def on_validation_epoch_start(self) -> None:
+        """Start a new sum, and gather the weights on the first process, which translates."""
+        from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict  # slow to import
+
+        super().on_validation_epoch_start()
+        weights = get_model_state_dict(self.model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
+        if weights:
+            self._whole[0].to(self.device).load_state_dict(weights)

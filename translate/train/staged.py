@@ -1,0 +1,226 @@
+"""Does the stages of a run one after another, and goes on with the one that was stopped."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from translate import __version__
+from translate.common.cores import limit_threads
+from translate.common.files import atomic_write, copy_file, new_directory, write_text
+from translate.config.files import load_config, save_config
+from translate.config.train import TrainConfig
+from translate.data.cleaning import CleaningRules, clean_text
+from translate.data.corpus import open_corpus
+from translate.data.prepare import cached_text
+from translate.data.token_cache import Rows
+from translate.data.tokenizer import Tokenizer
+from translate.infer.answers import lines_per_source, pair_lines, pairs_header, write_answers
+from translate.infer.lines import LINES, read_chunks
+from translate.infer.resume import Record, open_output
+from translate.model.transformer import Transformer
+from translate.search.mbr import closest
+from translate.train import LAST_CHECKPOINT
+from translate.train.averaging import mean_weights
+from translate.train.progress import say
+from translate.train.run import begin, conclude, evaluate, finish, fit, prepare
+from translate.train.setup import training_device
+from translate.train.stages import PLAN, Stage, plan_stages
+from translate.train.trimming import trimmed, used_pieces
+from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
+from translate.translator.translator import Translator
+
+_RECORD = "translation.json"  # in the directory of a translation, when it is complete
+_DONE = "finished"  # in that of any other
+
+
+def train_stages(config: TrainConfig, run_dir: Path) -> None:
+    """Do every stage that is not finished, each in a directory of its own, then make the last one's model the run's.
+
+    Args:
+        config: Of the whole run.
+        run_dir: Its directory, which is there.
+
+    Raises:
+        Interrupted: If a signal asked to stop.
+        ValueError: If a stage cannot work.
+    """
+    stages = plan_stages(config, run_dir)
+    save_config(replace(config, resume=None, run_dir=None), run_dir / PLAN)
+    say(f"run directory {run_dir}, {len(stages)} stages: {', '.join(stage.name for stage in stages)}")
+    for number, stage in enumerate(stages, 1):
+        title = f"stage {number} of {len(stages)}: {stage.name}"
+        if is_finished(stage):
+            say(f"{title} is finished")
+            continue
+        say(title)
+        stage.directory.mkdir(exist_ok=True)
+        try:
+            _WORK[stage.work](stage)
+        except ValueError as error:
+            raise ValueError(f"stages.{stage.name}: {error}") from error
+    last = stages[-1]
+    _take_over(last.directory, run_dir)
+    conclude(config, run_dir, next(open_corpus(last.config.data.own).valid()).src)
+
+
+def is_finished(stage: Stage) -> bool:
+    """Whether all that a stage leaves is there: what is looked for here is written last, in one rename or file."""
+    return (stage.directory / (_RECORD if stage.work == "translate" else _DONE)).is_file()
+
+
+def _train(stage: Stage) -> None:
+    """Train from the last checkpoint if there is one, else from the beginning."""
+    config = stage.config
+    if (stage.directory / LAST_CHECKPOINT).is_file():
+        config = replace(_with_layout_of(config, stage.directory), resume=str(stage.directory))
+    config, data = prepare(config, stage.directory)
+    config = begin(config, stage.directory, data)
+    finish(config, stage.directory, data, fit(config, stage.directory, data))
+    (stage.directory / _DONE).touch()
+
+
+def _average(stage: Stage) -> None:
+    """Leave a model with the mean of the members' weights, and score the test sets if it is the last."""
+    first, *others = (find_model(member.directory) for member in stage.members)
+    model, tokenizer, bundle = load_bundle(first)
+    networks = chain([model], (load_bundle(other)[0] for other in others))
+    model.load_state_dict(mean_weights(network.state_dict() for network in networks))
+    began = load_config(stage.members[0].directory / "config.yaml", TrainConfig)
+    config = replace(stage.config, model=bundle.model, tokenizer=began.tokenizer)  # init_from may have brought others
+    origin = f"mean of {', '.join(member.name for member in stage.members)}"
+    card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
+    _leave(stage, config, model, tokenizer, replace(bundle, card=card))
+
+
+def _trim(stage: Stage) -> None:
+    """Leave a model with fewer target pieces, and score the test sets if it is the last."""
+    (member,) = stage.members
+    model, tokenizer, bundle = load_bundle(find_model(member.directory))
+    used = used_pieces(tokenizer, _rows(stage.config, "tgt").texts(), stage.least)
+    model, smaller, network = trimmed(model, tokenizer, bundle.model, used)
+    kept = stage.directory / "tokenizer"
+    smaller.save(kept)
+    pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)
+    config = replace(stage.config, model=network, tokenizer=pieces, init_from=None)
+    origin = f"{member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
+    card = {**bundle.card, "weights": origin}
+    bundle = replace(bundle, model=network, tgt_vocab_size=smaller.tgt_vocab_size, card=card)
+    _leave(stage, config, model, smaller, bundle)
+
+
+def _leave(stage: Stage, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig) -> None:
+    """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
+    save_config(config, stage.directory / "config.yaml")
+    save_bundle(stage.directory / "model", model, tokenizer, bundle)
+    say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
+    if config.evaluate:
+        evaluate(config, stage.directory, open_corpus(config.data.own))
+    (stage.directory / _DONE).touch()
+
+
+def _with_layout_of(config: TrainConfig, directory: Path) -> TrainConfig:
+    """The settings with what the machine chose when the stage began, without which it would not repeat itself."""
+    before, trainer = load_config(directory / "config.yaml", TrainConfig).trainer, config.trainer
+    workers = before.workers if trainer.workers is None else trainer.workers
+    precision = before.precision if trainer.precision == "auto" else trainer.precision
+    return replace(config, trainer=replace(trainer, workers=workers, precision=precision))
+
+
+def _translate(stage: Stage) -> None:
+    """Translate a side of the training pairs from the line where it stopped."""
+    config, translator = stage.config, _load(stage)
+    settings: dict[str, Any] = asdict(config.decode)
+    source = stage.directory / f"source.{translator.config.src_lang}"
+    total, several = _write_source(config, stage.side, source), 1 if stage.closest else lines_per_source(settings)
+    about: dict[str, object] = {
+        "models": [f"{one.name} (sha256 {fingerprint(find_model(one.directory))})" for one in stage.members],
+        "languages": [translator.config.src_lang, translator.config.tgt_lang],
+        "decode": asdict(config.decode),
+        "closest": stage.closest,
+    }
+    if stage.closest:
+        about["references"] = _digest(_other_side(stage))
+    with source.open("rb") as file:
+        record = Record(stage.output, about, file)
+        done, size = record.answered(total, lines_each=several, header=True)
+        chunks = read_chunks(file, str(source), skip=done, most=max(1, LINES // config.decode.num_hypotheses))
+        with (
+            open_output(stage.output, size, record) as output,
+            tqdm(total=total, initial=done, unit="line", smoothing=0, dynamic_ncols=True, disable=None) as bar,
+        ):
+            if not size:
+                output.write(pairs_header(translator))
+            answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
+            write_answers(partial(answer, choose=_chooser(stage, done)), chunks, output, done)
+    about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
+    write_text(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
+    source.unlink()
+    say(f"{total * several:,} pairs in {stage.output}")
+
+
+def _load(stage: Stage) -> Translator:
+    trainer = stage.config.trainer
+    limit_threads(trainer.threads)
+    device = str(training_device(trainer))
+    members = [Translator.load(member.directory, device=device) for member in stage.members]
+    translator = Translator.ensemble(members) if len(members) > 1 else members[0]
+    return translator if stage.into is None else translator.into(stage.into)
+
+
+def _write_source(config: TrainConfig, side: str, path: Path) -> int:
+    """One side of the cleaned training pairs, a line each; returns how many."""
+    rows = _rows(config, side)
+    with atomic_write(path) as file:
+        file.writelines(f"{clean_text(line)}\n".encode() for line in rows.texts())
+    return len(rows)
+
+
+def _other_side(stage: Stage) -> Iterator[str]:
+    """The side of the cleaned training pairs that is not translated."""
+    return _rows(stage.config, "tgt" if stage.side == "src" else "src").texts()
+
+
+def _chooser(stage: Stage, done: int) -> Callable[[list[list[str]]], list[str]] | None:
+    """What takes the hypothesis closest to the other side of each pair, from behind pair `done` on; None = take all."""
+    if stage.closest is None:
+        return None
+    metric, others = stage.closest, islice(_other_side(stage), done, None)
+
+    def choose(targets: list[list[str]]) -> list[str]:
+        likes = islice(others, len(targets))
+        return [found[closest(found, like, metric)] for found, like in zip(targets, likes, strict=True)]
+
+    return choose
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(f"{text}\n".encode())
+    return digest.hexdigest()
+
+
+def _rows(config: TrainConfig, side: str) -> Rows:
+    text = cached_text(open_corpus(config.data.own), CleaningRules.of(config.data), Path(config.data.cache_dir))
+    return text.rows[f"train.{side}"]
+
+
+def _take_over(stage_dir: Path, run_dir: Path) -> None:
+    """Copy what a finished stage leaves, save its checkpoints and TensorBoard's events, the model last."""
+    for path in stage_dir.iterdir():
+        if path.is_file() and path.name != _DONE:
+            copy_file(path, run_dir / path.name)
+    model = find_model(stage_dir)
+    with new_directory(run_dir / "model") as parts:
+        for path in model.iterdir():
+            copy_file(path, parts / path.name)
+
+
+_WORK = {"train": _train, "translate": _translate, "average": _average, "trim": _trim}

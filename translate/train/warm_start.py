@@ -1,0 +1,162 @@
+"""A run that starts from another's weights: the settings it takes over, the tokenizer it keeps, the weights."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from translate.config.files import load_config
+from translate.config.model import ModelConfig
+from translate.config.tokenizer import TokenizerConfig
+from translate.config.train import TrainConfig
+from translate.data.tokenizer import Tokenizer
+from translate.model.attention import Attention
+from translate.model.transformer import Transformer, layer_spec
+from translate.translator.bundle import find_model, load_bundle, open_bundle
+
+_DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
+_ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
+_TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run any more
+
+
+def adopt(config: TrainConfig) -> TrainConfig:
+    """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
+
+    A setting of the network that is at its default here is taken from there; dropouts are those of `config`, and so are
+    attention with fewer key and value heads, and numbers of layers below that model's unless both are at their default.
+
+    Raises:
+        ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
+            translates the other way and its two sides are not alike.
+    """
+    directory = find_model(config.init_from)
+    tokenizer, start = open_bundle(directory)
+    _check_tokenizer(config, tokenizer)
+    turned = (start.src_lang, start.tgt_lang) == (config.data.tgt_lang, config.data.src_lang)
+    if turned and not (tokenizer.joint and start.model.share_embeddings):
+        raise ValueError(
+            f"init_from ({config.init_from}) translates {start.src_lang} to {start.tgt_lang} with other embeddings for "
+            "each side; the other direction needs a model with tokenizer.joint and model.share_embeddings"
+        )
+    model = _network(config.model, start.model, str(config.init_from))
+    return replace(config, model=model, tokenizer=replace(config.tokenizer, path=str(directory), joint=tokenizer.joint))
+
+
+def adopted_before(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """The settings of such a run that is resumed: network and tokenizer are those that it began with."""
+    before = load_config(run_dir / "config.yaml", TrainConfig)
+    return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer), run_dir)
+
+
+def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
+    """Copy the tokenizer into the run's directory; returns the settings that name it there."""
+    tokenizer.save(run_dir / _TOKENIZER)
+    return _with_kept_tokenizer(config, run_dir)
+
+
+def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """The same settings, with the tokenizer that is kept in the directory, wherever that is now."""
+    return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
+
+
+def load_start(model: Transformer, path: str) -> None:
+    """Give `model` the weights of the model that `init_from=path` names.
+
+    Of some of its layers if it has more; what are several key and value heads there, and one here, becomes their mean.
+    """
+    start, _, _ = load_bundle(find_model(path))
+    weights = start.state_dict()
+    for stack in _DEPTHS.values():
+        weights = _some_layers(weights, stack, len(getattr(start, stack)), len(getattr(model, stack)))
+    model.load_state_dict(_mean_heads(weights, model))
+
+
+def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: int) -> dict[str, Tensor]:
+    """The weights with `here` of the `there` layers of a stack, evenly spaced, the first and the last among them.
+
+    Source: Shleifer and Rush 2020 (arXiv:2010.13002), "shrink and fine-tune".
+    """
+    kept = [round(i * (there - 1) / max(1, here - 1)) for i in range(here)]
+    chosen = {name: tensor for name, tensor in weights.items() if not name.startswith(f"{stack}.")}
+    for new, old in enumerate(kept):
+        prefix = f"{stack}.{old}."
+        chosen |= {f"{stack}.{new}.{n.removeprefix(prefix)}": t for n, t in weights.items() if n.startswith(prefix)}
+    return chosen
+
+
+def _mean_heads(weights: Mapping[str, Tensor], model: Transformer) -> dict[str, Tensor]:
+    """The weights with as many key and value heads as the model has, each the mean of those that it replaces.
+
+    Source: Ainslie et al. 2023 (arXiv:2305.13245), section 2.1.
+    """
+    changed = dict(weights)
+    for name, attention in model.named_modules():
+        if isinstance(attention, Attention) and attention.kv_latent_dim is None:
+            for key in (f"{name}.qkv.weight", f"{name}.qkv.bias"):
+                if key in weights:
+                    queries, rest = weights[key].tensor_split(attention.q_parts)
+                    heads = rest.view(2, attention.num_kv_heads, -1, attention.head_dim, *rest.shape[1:])
+                    changed[key] = torch.cat([queries, heads.mean(dim=2).flatten(0, 2)])
+    return changed
+
+
+def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
+    mine, name = config.tokenizer, config.init_from
+    if mine.path is not None and Tokenizer.load(mine.path).fingerprint != tokenizer.fingerprint:
+        raise ValueError(f"tokenizer.path ({mine.path}) is not the tokenizer of init_from ({name}); leave it out")
+    if tokenizer.joint and not mine.joint:
+        raise ValueError(f"tokenizer.joint (false) is true in init_from ({name}); leave it out")
+    sizes = {tokenizer.src_vocab_size, tokenizer.tgt_vocab_size}
+    if mine.vocab_size not in (TokenizerConfig.vocab_size, *sizes):
+        raise ValueError(
+            f"tokenizer.vocab_size ({mine.vocab_size}) is {max(sizes)} in init_from ({name}); leave it out"
+        )
+
+
+def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
+    """The network of `start` with dropouts, fewer layers or heads of `here`; else that has defaults or the same."""
+    attention = {part: getattr(here, part) for part in _ATTENTION}
+    own: dict[str, Any] = attention if any(attention.values()) and _merges_heads(start, attention) else {}
+    sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
+    for field in fields(ModelConfig):
+        if field.name in own:
+            continue
+        mine, theirs = getattr(here, field.name), getattr(start, field.name)
+        regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
+        shrinks = field.name in _DEPTHS and sized and mine < theirs
+        if regularizes or shrinks:
+            own[field.name] = mine
+        elif mine not in (field.default, theirs):
+            raise ValueError(
+                f"model.{field.name} ({_word(mine)}) is {_word(theirs)} in init_from ({name}), whose weights "
+                "are made for that; leave it out"
+            )
+    return replace(start, **own)
+
+
+def _merges_heads(start: ModelConfig, attention: dict[str, Any]) -> bool:
+    """Whether each attention of these settings is that of `start`, but that groups of key and value heads are one."""
+    theirs = _attentions(start)
+    if any(one.kv_latent_dim is not None or one.mix_scores is not None for one in theirs):
+        return False
+    pairs = zip(theirs, _attentions(replace(start, **attention)), strict=True)
+    return all(
+        new.kv_latent_dim is None and new.mix_scores is None and old.num_kv_heads % new.num_kv_heads == 0
+        for old, new in pairs
+    )
+
+
+def _attentions(config: ModelConfig) -> list[Attention]:
+    """One of each place, without weights."""
+    spec = layer_spec(config)
+    with torch.device("meta"):
+        own = [spec.self_attention(kind) for kind in (spec.encoder_attention, spec.decoder_attention)]
+        return [*own, spec.make_cross_attention()]
+
+
+def _word(value: object) -> str:
+    """A value as the command line takes it."""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,263 @@
+"""The model directory: settings, tokenizer, weights and a card; all that translation needs, and no pickle.
+
+model/config.yaml          BundleConfig
+      tokenizer*.model     SentencePiece
+      model.safetensors    weights; a tied matrix is stored once
+      README.md            the model card
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from translate.common.files import new_directory, recover_directory, write_text
+from translate.config.decode import DecodeConfig
+from translate.config.files import load_config, save_config
+from translate.config.model import ModelConfig
+
+if TYPE_CHECKING:
+    import torch
+
+    from translate.data.tokenizer import Tokenizer
+    from translate.model.transformer import Transformer
+
+LATEST = Path("runs/latest")
+_CONFIG, _WEIGHTS, _CARD = "config.yaml", "model.safetensors", "README.md"
+
+
+@dataclass
+class BundleConfig:
+    """What a model directory says of itself.
+
+    Attributes:
+        src_lang: Source language code.
+        tgt_lang: Target language code.
+        src_vocab_size: Source ids; checked against tokenizer and weights.
+        tgt_vocab_size: Target ids.
+        translate_version: Version that wrote the directory.
+        max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in pieces.
+        tgt_langs: Languages that sources ask for by a tag, which comes before their tokens; none in a model without
+            tags. With source and target language it translates in both directions.
+        model: The network.
+        decode: Search settings used where a call gives none.
+        card: More rows of the model card, such as the corpus and scores, by their label.
+    """
+
+    src_lang: str
+    tgt_lang: str
+    src_vocab_size: int
+    tgt_vocab_size: int
+    translate_version: str
+    max_src_len: int = 256
+    tgt_langs: list[str] = field(default_factory=list)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+    card: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.max_src_len < 2:
+            raise ValueError(f"max_src_len ({self.max_src_len}) must be at least 2: one token and EOS")
+
+
+def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
+    """Write a model directory; it appears, or replaces an older one, only when it is complete.
+
+    Raises:
+        OSError: If it cannot be written; the message names the directory and what is full.
+    """
+    from safetensors.torch import save_model
+
+    with new_directory(Path(directory)) as parts:
+        save_config(config, parts / _CONFIG)
+        tokenizer.save(parts)
+        save_model(model, str(parts / _WEIGHTS))
+        (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
+        write_text(parts / _CARD, model_card(config, num_parameters(model)))
+
+
+def load_bundle(
+    directory: Path | str, device: torch.device | str = "cpu"
+) -> tuple[Transformer, Tokenizer, BundleConfig]:
+    """Read a model directory.
+
+    Returns:
+        The model in eval mode on `device`, float32; its tokenizer; its settings.
+
+    Raises:
+        ValueError: If a file is missing or damaged, or if files do not fit each other; the message names the file.
+    """
+    from translate.model.transformer import build_model
+
+    path = Path(directory)
+    tokenizer, config = open_bundle(path)
+    model = build_model(config.model, config.src_vocab_size, config.tgt_vocab_size, pad_id=tokenizer.pad_id)
+    _load_weights(model, path / _WEIGHTS)
+    return model.to(device).eval(), tokenizer, config
+
+
+def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
+    """Read the tokenizer and the settings of a model directory, and check that its weights are of these shapes.
+
+    Only the header of the weights is read, and no network is built, so that settings from elsewhere can make a program
+    allocate no more than the weights that come with them.
+
+    Raises:
+        ValueError: As `load_bundle`.
+    """
+    from translate.data.tokenizer import Tokenizer
+
+    recover_directory(directory)
+    for name in (_CONFIG, _WEIGHTS):
+        if not (directory / name).is_file():
+            raise ValueError(f"{directory / name} is missing; {directory} is not a complete model directory")
+    config = load_bundle_config(directory)
+    tokenizer = Tokenizer.load(directory)
+    for side in ("src", "tgt"):
+        pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
+        if pieces != expected:
+            raise ValueError(f"{directory / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
+    shapes = _stored_shapes(directory / _WEIGHTS)
+    try:
+        _check_shapes(shapes, config)
+    except ValueError as error:
+        where = directory / _WEIGHTS
+        raise ValueError(f"{where} does not hold the weights that {_CONFIG} describes: {error}") from error
+    return tokenizer, config
+
+
+def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
+    """The tokenizer as the model's sources need it, see `Tokenizer.tagged`."""
+    return tokenizer.tagged(config.tgt_lang) if config.tgt_langs else tokenizer
+
+
+def find_model(path: Path | str | None = None) -> Path:
+    """The model directory that `path` means: itself, or `model/` in a run directory; None means the newest run.
+
+    Raises:
+        ValueError: If there is none; the message says how to train one.
+    """
+    root = LATEST if path is None else Path(path)
+    for candidate in (root, root / "model"):
+        recover_directory(candidate)
+        if (candidate / _WEIGHTS).is_file():
+            return candidate
+    if path is None:
+        raise ValueError(
+            f"there is no trained model yet ({LATEST} does not exist): train one with `python -m translate.train`, "
+            "or name one with --model PATH (model=PATH for translate.evaluate)"
+        )
+    problem = f"neither it nor its model/ holds {_WEIGHTS}" if root.is_dir() else "there is no such directory"
+    raise ValueError(f"no model in {root}: {problem}; give a run directory that `python -m translate.train` has made")
+
+
+def fingerprint(directory: Path) -> str:
+    """Return a digest of what shapes the output of a model directory or an exported one: weights, tokenizer, settings.
+
+    The model card does not count, and neither do the name and the place of the directory.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(path for path in directory.iterdir() if path.is_file() and path.name != _CARD):
+        with file.open("rb") as contents:
+            digest.update(f"{file.name} {hashlib.file_digest(contents, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def num_parameters(model: torch.nn.Module) -> int:
+    """Trained numbers of a model; tied ones count once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def model_card(config: BundleConfig, parameters: int) -> str:
+    """The model card, as Markdown."""
+    network, decode = config.model, config.decode
+    rows: dict[str, object] = {
+        "languages": f"{config.src_lang} to {config.tgt_lang}" + (" and back" if len(config.tgt_langs) > 1 else ""),
+        "parameters": f"{parameters:,}",
+        "layers": f"{network.num_encoder_layers} encoder, {network.num_decoder_layers} decoder",
+        "width": f"d_model {network.d_model}, d_ff {network.d_ff}, {network.num_heads} heads",
+        "vocabulary": f"{config.src_vocab_size:,} source, {config.tgt_vocab_size:,} target pieces",
+        "search": f"beam_size {decode.beam_size}, length_penalty {decode.length_penalty}",
+        "longest source of training": f"{config.max_src_len} tokens",
+        "translate version": config.translate_version,
+        **config.card,
+    }
+    table = "\n".join(f"| {label} | {str(value).replace('|', chr(92) + '|')} |" for label, value in rows.items())
+    return f"""# Translation model, {config.src_lang} to {config.tgt_lang}
+
+| | |
+|---|---|
+{table}
+
+Translate with it (`DIR` is this directory):
+
+    python -m translate.infer --model DIR "Hello."
+
+or from Python:
+
+    from translate import Translator
+    print(Translator.load("DIR").translate(["Hello."])[0].text)
+
+`config.yaml` holds every setting, `model.safetensors` the weights, `tokenizer*.model` SentencePiece. The model knows
+what its training data knew: other domains and longer sentences than it was trained on come out worse.
+"""
+
+
+def load_bundle_config(directory: Path) -> BundleConfig:
+    """Read the settings of a model directory alone.
+
+    Raises:
+        ValueError: If they are missing or damaged, in one line that names the file.
+    """
+    return load_config(directory / _CONFIG, BundleConfig)
+
+
+def _stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each tensor of a safetensors file, by its name."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _check_shapes(shapes: Mapping[str, tuple[int, ...]], config: BundleConfig) -> None:
+    """Raise ValueError unless tensors of these shapes, by name, are the weights that the settings describe.
+
+    The layers of a stack are alike, so that a network of one layer each tells their shapes, however many there are.
+    """
+    from translate.model.transformer import build_outline
+
+    depths = {"encoder_layers": config.model.num_encoder_layers, "decoder_layers": config.model.num_decoder_layers}
+    one_layer = replace(config.model, num_encoder_layers=1, num_decoder_layers=1)
+    outline = build_outline(one_layer, config.src_vocab_size, config.tgt_vocab_size)
+    expected = outline.state_dict(keep_vars=True)
+    found: Counter[int] = Counter()  # by weight: a tied one has several names
+    for name, shape in shapes.items():
+        alike = re.sub(r"^((?:en|de)coder_layers)\.\d+\.", r"\1.0.", name)
+        if alike not in expected:
+            raise ValueError(f"unexpected weight {name}")
+        if shape != expected[alike].shape:
+            raise ValueError(f"size mismatch for {name}: {list(shape)}, not {list(expected[alike].shape)}")
+        found[id(expected[alike])] += 1
+    for name, weight in expected.items():
+        depth = depths.get(name.partition(".")[0], 1)
+        if missing := max(0, depth - found[id(weight)]):
+            raise ValueError(f"missing {name}" + (f", or its like in {missing} of {depth} layers" if depth > 1 else ""))
+
+
+def _load_weights(model: Transformer, path: Path) -> None:
+    from safetensors.torch import load_model
+
+    try:
+        load_model(model, str(path))
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error

@@ -1,0 +1,246 @@
+"""An exported model, run by CTranslate2: the same `translate`, without torch and lightning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from translate.common.cores import available_cores
+from translate.config.decode import DecodeConfig
+from translate.data.cleaning import clean_text
+from translate.search.guards import Ids
+from translate.search.hypothesis import Hypothesis, normalized_score
+from translate.search.rules import OutputRules, output_rules
+from translate.translator.alignment import Links, word_links
+from translate.translator.engines.exported import RuntimeTranslator
+from translate.translator.translation import Request, Translation
+
+try:
+    import ctranslate2
+except ModuleNotFoundError as error:
+    if error.name != "ctranslate2":
+        raise
+    raise ValueError("an exported model needs CTranslate2: pip install 'ctranslate2>=4.5'") from error
+
+_FLOATS = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
+_ALIGNMENT_TOKENS = 2048  # of a batch
+_NO_REPEAT = 3  # tokens of the n-grams that an output which ran in circles may have once only
+_AHEAD = 4  # batches for each worker that a search is given, so that those which are done early have more to do
+
+
+class ExportedTranslator(RuntimeTranslator):
+    """A `Translator` over a directory that `translate.export` wrote; `Translator.load` makes it.
+
+    The search is CTranslate2's: what must not be generated, PAD, BOS and UNK, and EOS before `min_output_len`, is taken
+    out before the softmax instead of after it, so that log-probabilities are higher by what it had. With a beam another
+    hypothesis may come out where one reaches its limit of length unfinished, or where two are as good as each other.
+    The log-probabilities of single tokens are not known.
+
+    On a CPU there is a worker of one thread for each available core; they share the weights and take batch after batch.
+    Small matmuls do not split well over threads, so a sentence by itself has one.
+
+    Args:
+        path: An exported directory.
+        device: "cpu", "cuda", "cuda:1" …; "auto" takes a GPU where there is one.
+        precision: "32", "bf16" or "16": the type of what the quantization leaves in floating point.
+
+    Raises:
+        ValueError: If the directory is damaged, or device and precision are not possible here.
+    """
+
+    searcher = "CTranslate2's"
+
+    def __init__(self, path: Path | str, *, device: str = "auto", precision: str = "32") -> None:
+        super().__init__(path)
+        pieces = self.tokenizer.pieces_tgt(range(self.tokenizer.tgt_vocab_size))
+        self._tgt_ids = {piece: token for token, piece in enumerate(pieces)}
+        special = self.tokenizer
+        self._forbidden = [[pieces[token]] for token in (special.pad_id, special.bos_id, special.unk_id)]
+        name, index = _find_device(device)
+        compute_type = _compute_type(self.config.quantization, precision, name)
+        threads = {"inter_threads": available_cores() if name == "cpu" else 1, "intra_threads": 1}
+        try:
+            self.engine = ctranslate2.Translator(
+                str(path), name, device_index=index, compute_type=compute_type, **threads
+            )
+        except RuntimeError as error:
+            raise ValueError(f"CTranslate2 cannot open {path}: {str(error).splitlines()[0]}") from error
+
+    @property
+    def device(self) -> Any:
+        """Where the model is: "cpu" or "cuda"."""
+        return self.engine.device
+
+    @property
+    def precision(self) -> str:
+        """What CTranslate2 computes in, such as "int8_float32"."""
+        return str(self.engine.compute_type)
+
+    @property
+    def threads(self) -> int:
+        """CPU threads that translate, one for each worker."""
+        return int(self.engine.num_translators)
+
+    def describe(self) -> str:
+        """Runtime, device, precision and threads in a line."""
+        workers = f"{self.threads} {'worker' if self.threads == 1 else 'workers'} of one thread"
+        return f"CTranslate2 {ctranslate2.__version__}, device {self.device}, precision {self.precision}, {workers}"
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Links]:
+        """As `Translator.align`, while the search is led through the target; older exports tell of one head alone."""
+        positions = self.config.num_positions
+        end = None if positions is None else positions - 1  # EOS comes by itself
+        src = self.tokenizer.encode_src_batch([clean_text(src) for src, _ in pairs])
+        tgt = self.tokenizer.encode_tgt_batch([clean_text(tgt) for _, tgt in pairs])
+        src_pieces = [self.tokenizer.pieces_src(ids[:-1][:end]) for ids in src]
+        tgt_pieces = [self.tokenizer.pieces_tgt(ids[:-1][:end]) for ids in tgt]
+        links: list[Links] = [()] * len(pairs)
+        places = [place for place in range(len(pairs)) if src_pieces[place] and tgt_pieces[place]]
+        found = self.engine.translate_batch(
+            [src_pieces[place] for place in places],
+            [tgt_pieces[place] for place in places],
+            max_batch_size=_ALIGNMENT_TOKENS,
+            batch_type="tokens",
+            beam_size=1,
+            max_decoding_length=1 + max(map(len, tgt_pieces), default=0),
+            max_input_length=0,
+            return_attention=True,
+        )
+        for place, one in zip(places, found, strict=True):
+            tags = len(self.tokenizer.tag_ids)  # which are no words
+            weights = [row[tags:] for row in one.attention[0][: len(tgt_pieces[place])]]
+            links[place] = word_links(weights, src_pieces[place][tags:], tgt_pieces[place])
+        return links
+
+    def _translate(
+        self, wanted: list[Request], decode: DecodeConfig, progress: Callable[[int], object] | None
+    ) -> list[Translation]:
+        """`translate` for clean texts and complete settings, with batches for all workers in each search."""
+        several = replace(decode, batch_tokens=decode.batch_tokens * _AHEAD * self.threads)
+        return super()._translate(wanted, several, progress)
+
+    def _tokens(self, decode: DecodeConfig) -> int:
+        """Of one batch, what was asked for, by the settings of several."""
+        return decode.batch_tokens // (_AHEAD * self.threads)
+
+    def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
+        """Hypotheses for several batches of source ids, longest first, which begin with prefixes."""
+        rules = [output_rules(*ids, decode) for ids in zip(sources, prefixes, strict=True)]
+        found = self._run(sources, rules, decode)
+        late: dict[int, list[int]] = {}
+        for place, (own, hypotheses) in enumerate(zip(rules, found, strict=True)):
+            if any(len(hypothesis.token_ids) > own.longest for hypothesis in hypotheses):
+                late.setdefault(own.longest, []).append(place)
+        for places in late.values():  # as if the search had known: it differs only from the limit on
+            again = self._run([sources[place] for place in places], [rules[place] for place in places], decode)
+            for place, hypotheses in zip(places, again, strict=True):
+                found[place] = hypotheses
+        self._count_prefixes(sources, prefixes, found, decode)
+        if decode.length_guard:  # it cannot be made to end; what has ended by itself goes first
+            for hypotheses in found:
+                hypotheses.sort(key=lambda hypothesis: hypothesis.token_ids[-1] != self.tokenizer.eos_id)
+        return [hypotheses[: decode.num_hypotheses] for hypotheses in found]
+
+    def _run(
+        self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig
+    ) -> list[list[Hypothesis]]:
+        """All the hypotheses of the beam, best first; each batch is searched to the largest of its limits."""
+        posted = []
+        for part in self._parts(sources, rules, decode):
+            posted += self.engine.translate_batch(
+                [self.tokenizer.pieces_src(ids[:-1]) for ids in sources[part]],  # EOS comes by itself
+                [self.tokenizer.pieces_tgt(own.prefix_ids) or None for own in rules[part]],
+                asynchronous=True,
+                beam_size=decode.beam_size,
+                num_hypotheses=decode.beam_size,
+                length_penalty=decode.length_penalty,
+                min_decoding_length=rules[part][0].shortest - 1,  # it does not count EOS
+                max_decoding_length=max(own.longest for own in rules[part]),
+                no_repeat_ngram_size=_NO_REPEAT if decode.repetition_guard else 0,
+                max_input_length=0,
+                suppress_sequences=self._forbidden,
+                return_end_token=True,
+                return_scores=True,
+            )
+        return [
+            [
+                self._hypothesis(pieces, score, decode)
+                for pieces, score in zip(found.hypotheses, found.scores, strict=True)
+            ]
+            for found in (waiting.result() for waiting in posted)
+        ]
+
+    def _count_prefixes(
+        self, sources: Sequence[Ids], prefixes: Sequence[Ids], found: list[list[Hypothesis]], decode: DecodeConfig
+    ) -> None:
+        """Add the log-probabilities of prefixes, which CTranslate2 leaves out, and bring hypotheses in order again."""
+        places = [place for place, ids in enumerate(prefixes) if ids]
+        scored = self.engine.score_batch(
+            [self.tokenizer.pieces_src(sources[place][:-1]) for place in places],
+            [self.tokenizer.pieces_tgt(prefixes[place]) for place in places],
+            max_batch_size=self._tokens(decode),
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        for place, score in zip(places, scored, strict=True):
+            added = sum(score.log_probs[: len(prefixes[place])])
+            found[place] = sorted(
+                (_with_log_prob(one, one.log_prob + added, decode) for one in found[place]), key=lambda one: -one.score
+            )
+
+    def _parts(self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig) -> Iterator[slice]:
+        """Batches of the size that was asked for, or smaller ones where there would be fewer than workers.
+
+        The outputs of a batch have one least length.
+        """
+        most, start = math.ceil(len(sources) / self.threads), 0
+        while start < len(sources):
+            rows = min(most, max(1, self._tokens(decode) // (decode.width * len(sources[start]))))
+            lengths = [own.shortest for own in rules[start : start + rows]]
+            rows = len(list(takewhile(lengths[0].__eq__, lengths)))
+            yield slice(start, start + rows)
+            start += rows
+
+    def _hypothesis(self, pieces: list[str], score: float, decode: DecodeConfig) -> Hypothesis:
+        if math.isnan(score):
+            raise ValueError("the model's output is not a number (NaN): use precision=32, or export it anew")
+        token_ids = tuple(self._tgt_ids[piece] for piece in pieces)
+        return Hypothesis(token_ids, score * len(token_ids) ** decode.length_penalty, score)
+
+
+def _with_log_prob(found: Hypothesis, log_prob: float, decode: DecodeConfig) -> Hypothesis:
+    return Hypothesis(
+        found.token_ids, log_prob, normalized_score(log_prob, len(found.token_ids), decode.length_penalty)
+    )
+
+
+def _find_device(name: str) -> tuple[str, int]:
+    """Kind and number of a device."""
+    gpus = ctranslate2.get_cuda_device_count()
+    if name == "auto":
+        return ("cuda" if gpus else "cpu"), 0
+    kind, _, number = name.partition(":")
+    if kind == "cpu" and not number:
+        return kind, 0
+    if kind == "cuda" and (number or "0").isdigit() and int(number or 0) < gpus:
+        return kind, int(number or 0)
+    raise ValueError(
+        f"device ({name}) cannot be used here: an exported model runs on cpu or one of {gpus} CUDA devices"
+    )
+
+
+def _compute_type(quantization: str, precision: str, device: str) -> str:
+    """CTranslate2's name of the arithmetic: the quantization's integers beside floats of this precision."""
+    integers = quantization.partition("_")[0] if quantization.startswith("int") else ""
+    name = "_".join(filter(None, (integers, _FLOATS[precision]))) if integers != "int16" else "int16"
+    possible = ctranslate2.get_supported_compute_types(device)
+    if name not in possible or (integers == "int16" and precision != "32"):
+        raise ValueError(
+            f"precision={precision} is not possible on {device} for a model exported with quantization={quantization} "
+            f"({name}); CTranslate2 has {', '.join(sorted(possible))} here"
+        )
+    return name

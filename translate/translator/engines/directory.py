@@ -1,0 +1,71 @@
+"""What lies in an exported directory beside the runtime's own files; imports neither torch nor lightning.
+
+DIR/model.bin, config.json, *_vocabulary.json    CTranslate2's, or
+    encoder.onnx, decoder.onnx                   graphs for ONNX
+    tokenizer*.model                             SentencePiece
+    translate.json                               ExportedConfig
+    README.md                                    the model card
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from translate.common.files import recover_directory, write_text
+from translate.config.decode import DecodeConfig
+from translate.config.model import ModelConfig
+from translate.translator.bundle import BundleConfig
+
+_SETTINGS = "translate.json"
+_WEIGHTS = {"ctranslate2": "model.bin", "onnx": "decoder.onnx"}  # by the format that has such a file
+
+
+@dataclass
+class ExportedConfig(BundleConfig):
+    """What an exported directory says of itself: all that the model directory said, and
+
+    Attributes:
+        quantization: Type of the stored weights, one of `translate.config.export.QUANTIZATIONS`.
+        num_positions: Positions stored, which no source or output may exceed; None where they are computed (rotary).
+    """
+
+    quantization: str = "float32"
+    num_positions: int | None = None
+
+
+def exported_format(path: Path | str) -> str | None:
+    """The format of a directory that `translate.export` wrote; None for any other."""
+    recover_directory(Path(path))
+    if not Path(path, _SETTINGS).is_file():
+        return None
+    return next((name for name, file in _WEIGHTS.items() if Path(path, file).is_file()), None)
+
+
+def save_settings(directory: Path, config: ExportedConfig) -> None:
+    """Write the settings into an exported directory."""
+    write_text(directory / _SETTINGS, json.dumps(asdict(config), indent=2) + "\n")
+
+
+def load_settings(directory: Path | str) -> ExportedConfig:
+    """Read the settings of an exported directory.
+
+    Raises:
+        ValueError: If they are damaged, or a key or value is not allowed; the message names the file.
+    """
+    path = Path(directory, _SETTINGS)
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        parts = {"model": _build(ModelConfig, values["model"]), "decode": _build(DecodeConfig, values["decode"])}
+        return _build(ExportedConfig, {**values, **parts})  # type: ignore[no-any-return]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path} is damaged or from another version ({error}); export the model again") from error
+
+
+def _build(schema: type, values: dict[str, Any]) -> Any:
+    unknown = sorted(set(values) - {part.name for part in fields(schema)})
+    if unknown:
+        raise ValueError(f"unknown settings {', '.join(unknown)}")
+    return schema(**values)

@@ -1,0 +1,96 @@
+"""What a translator is asked and what it answers, and how answers for parts become one."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from translate.config.decode import DecodeConfig
+from translate.search.hypothesis import Hypothesis, normalized_score
+from translate.search.mbr import mbr_order, posterior
+from translate.translator.alignment import Links
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Request(NamedTuple):
+    """What is asked of a translator: a clean text, and the clean text that its translation begins with."""
+
+    text: str
+    prefix: str = ""
+
+
+class TranslatedHypothesis(NamedTuple):
+    """One way to translate a text.
+
+    Attributes:
+        text: One line.
+        score: log_prob / len(token_ids) ** length_penalty; higher is better.
+        log_prob: Sum of the tokens' log-probabilities, natural log.
+        token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
+        token_log_probs: Of each of them; their sum is `log_prob`. None from a CTranslate2 model, which does not tell.
+        parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
+        alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
+            the clean source and in `text`, counted from 0.
+    """
+
+    text: str
+    score: float
+    log_prob: float
+    token_ids: tuple[int, ...]
+    token_log_probs: tuple[float, ...] | None = None
+    parts: tuple[tuple[str, str], ...] = ()
+    alignment: Links | None = None
+
+
+class Translation(NamedTuple):
+    """The translation of one text.
+
+    Attributes:
+        text: That of the best hypothesis; one line, "" for an empty source.
+        score: That of the best hypothesis; 0 for an empty source.
+        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); none for an
+            empty source.
+    """
+
+    text: str
+    score: float
+    hypotheses: tuple[TranslatedHypothesis, ...]
+
+
+class CrossAttention(NamedTuple):
+    """Where each piece of a translation looked in its source; EOS ends both sides.
+
+    Attributes:
+        src_pieces: S pieces.
+        tgt_pieces: T pieces.
+        weights: [decoder layers, H, T, S]; row t belongs to the step that predicts `tgt_pieces[t]`, and sums to 1.
+    """
+
+    src_pieces: list[str]
+    tgt_pieces: list[str]
+    weights: Tensor
+
+
+def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
+    """One translation from the hypotheses of a text's pieces, each with its text."""
+    joined = []
+    for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
+        texts = [text for _, text in chosen]
+        token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
+        token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
+        log_prob = sum(one.log_prob for one, _ in chosen)
+        score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
+        whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
+        joined.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
+    if decode.mbr != "none":
+        joined = _by_expected_utility(joined, decode)
+    return Translation(joined[0].text, joined[0].score, tuple(joined))
+
+
+def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeConfig) -> list[TranslatedHypothesis]:
+    texts, scores = [found.text for found in hypotheses], [found.score for found in hypotheses]
+    equal = decode.search == "sample"  # their number already speaks for the probable ones
+    weights = [1.0] * len(texts) if equal else posterior([found.log_prob for found in hypotheses])
+    return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]
