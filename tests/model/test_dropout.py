@@ -105,3 +105,14 @@ def test_a_skipped_layer_gives_its_weights_and_the_memory_a_gradient_of_zero() -
 def test_a_share_of_almost_all_zeroes_almost_all() -> None:
     kept = apply_dropout(torch.ones(4096), 0.999999, training=True).count_nonzero()
     assert kept < 10
+
+
+def test_masks_are_drawn_from_the_generator_of_the_thread() -> None:
+    def draw(seed: int) -> torch.Tensor:
+        with masks_from(torch.Generator().manual_seed(seed)):
+            return apply_dropout(torch.ones(512), 0.5, training=True)
+
+    before = torch.get_rng_state()
+    assert_close(draw(1), draw(1))
+    assert not torch.equal(draw(1), draw(2))
+    assert torch.equal(torch.get_rng_state(), before)

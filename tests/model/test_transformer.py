@@ -323,3 +323,10 @@ def test_an_outline_of_what_cannot_be_is_refused_in_one_line(name: str) -> None:
     config = replace(VARIANTS["learned"], **{name: 4 * 10**30})
     with pytest.raises(ValueError, match=r"^the settings describe no possible network: [^\n]+$"):
         build_outline(config, 23, 23)
+
+
+def test_one_row_for_each_sentence_is_enough_to_repeat() -> None:
+    model, (src, tgt, src_mask, tgt_mask) = make(TINY), batch()
+    state = model.start(model.encode(src, src_mask), src_mask)
+    state.repeat(1)
+    assert_close(step_through(model, state, tgt)[tgt_mask], model(src, tgt, src_mask, tgt_mask)[tgt_mask])
