@@ -212,6 +212,7 @@ def test_the_table_has_a_line_for_each_step_and_a_column_for_each_split():
     ]
     off = CleaningReport({}).table().splitlines()
     assert [line.split()[-2:] for line in off[2:-1]] == [["off", "off"]] * len(steps)
+    assert any(line.startswith("dropped: a side is over … characters ") for line in off)
 
 
 def test_the_report_is_saved_as_plain_json():

@@ -44,4 +44,5 @@ def test_of_both_directions_neither_side_of_validation_and_tests_is_trained_on(c
     extra.write_text("en\tfr\nhundred\tdix\nfive\tcinq\n", encoding="utf-8")
     one_way = replace(config, extra=[str(extra)])
     leaks = [("three", "trois"), ("four", "quatre"), ("hundred", "dix")]
+    assert cleaned(one_way).counts["extra"] == {"read": 2}
     assert set(trained_on(one_way)) - set(trained_on(replace(one_way, both_directions=True))) == set(leaks)
