@@ -18,12 +18,12 @@ from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
 from translate.config.evaluate import EvaluateConfig
 from translate.config.export import ExportConfig
-from translate.config.files import LOGGERS, load_config, save_config
+from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
 from translate.config.optim import OptimConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
-from translate.config.trainer import TrainerConfig
+from translate.config.trainer import LOGGERS, TrainerConfig
 from translate.model.transformer import build_model
 from translate.train.stages import plan_stages
 

@@ -15,9 +15,9 @@ from lightning.pytorch.loggers import CSVLogger, MLFlowLogger, WandbLogger
 from safetensors.torch import load_file
 
 from translate import Translator
-from translate.config.files import LOGGERS, load_config
+from translate.config.files import load_config
 from translate.config.train import TrainConfig
-from translate.config.trainer import TrainerConfig
+from translate.config.trainer import LOGGERS, TrainerConfig
 from translate.train import setup
 from translate.train.averaging import average_weights, load_weights
 from translate.train.module import TranslationModule

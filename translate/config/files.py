@@ -11,12 +11,6 @@ from translate.common.files import write_text
 Config = TypeVar("Config")
 
 
-LOGGERS = {  # settings of each; a run names its loggers by these words and never by a class
-    "wandb": ("project", "name", "entity", "group", "save_dir", "offline"),
-    "mlflow": ("experiment_name", "run_name", "tracking_uri"),
-}
-
-
 def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | None = None) -> Config:
     """Read the settings of a run or a model back, with changes by dotted key on top.
 

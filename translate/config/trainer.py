@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from translate.config.checks import check_at_least, check_choice, check_share
-from translate.config.files import LOGGERS
+
+LOGGERS = {  # settings of each; a run names its loggers by these words and never by a class
+    "wandb": ("project", "name", "entity", "group", "save_dir", "offline"),
+    "mlflow": ("experiment_name", "run_name", "tracking_uri"),
+}
 
 
 @dataclass

@@ -126,7 +126,7 @@ def make_loggers(config: TrainerConfig, run_dir: Path) -> list[Logger]:
 
 
 def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
-    """Make a logger of `translate.config.LOGGERS`, whose package and extra have its name."""
+    """Make a logger of `translate.config.trainer.LOGGERS`, whose package and extra have its name."""
     kinds: dict[str, Callable[..., Logger]] = {"wandb": WandbLogger, "mlflow": MLFlowLogger}
     if find_spec(name) is None:
         raise ValueError(f"logger={name} needs an extra: pip install -e '.[{name}]'")
