@@ -6,55 +6,105 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from translate.config.checks import check_at_least, check_choice
+from translate.config.fields import check_settings, setting
 
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
 
 
 @dataclass
 class DecodeConfig:
-    """The search; keys are explained in conf/decode/beam.yaml."""
+    """Settings of the search."""
 
-    search: str = "beam"
-    beam_size: int = 5
-    beam_groups: int = 1
-    diversity_penalty: float = 0.5
-    length_penalty: float = 1.0
-    num_hypotheses: int = 1
-    min_output_len: int = 1
-    max_output_len: int = 256
-    min_output_ratio: float = 0.0
-    max_output_ratio: float = 3.0
-    repetition_guard: bool = True
-    length_guard: bool = True
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 1
-    mbr: str = "none"
-    batch_tokens: int = 2048
+    search: str = setting(
+        "beam",
+        "How outputs are found: beam (beam search), sample (drawn at random, independently, so that some may be "
+        "equal) or sample_distinct (drawn at random without replacement: stochastic beam search).",
+        choices=("beam", "sample", "sample_distinct"),
+    )
+    beam_size: int = setting(
+        5,
+        "Hypotheses that beam search follows at once per sentence; 1 is greedy search. More is slower, beyond 10 "
+        "rarely better.",
+        at_least=1,
+    )
+    beam_groups: int = setting(
+        1,
+        "Groups of a diverse beam search, which avoid each other's tokens; must divide beam_size. 1 = off.",
+        at_least=1,
+    )
+    diversity_penalty: float = setting(
+        0.5,
+        "With beam_groups: nats that a token costs a group for each hypothesis of an earlier group that took it at "
+        "the same step. It steers the search; scores stay those of the model.",
+        above=0,
+    )
+    length_penalty: float = setting(
+        1.0,
+        "Exponent a in score = log_prob / length^a, with the length in tokens, EOS included: 0 ranks by probability "
+        "and favours short outputs, 1 ranks by the mean log-probability of a token. Values of other formulas do not "
+        "carry over.",
+        at_least=0,
+    )
+    num_hypotheses: int = setting(
+        1,
+        "Outputs returned per sentence, best score first; at most beam_size with search=beam, any number of samples.",
+        at_least=1,
+    )
+    min_output_len: int = setting(1, "Fewest tokens of an output, EOS included.", at_least=1)
+    max_output_len: int = setting(
+        256,
+        "Most tokens of an output, EOS included; a longer output is cut there. At most model.max_positions with "
+        "model.positions=learned.",
+        at_least=1,
+    )
+    min_output_ratio: float = setting(0.0, "Fewest tokens of an output per source token; 0 = off.", at_least=0)
+    max_output_ratio: float = setting(3.0, "Most tokens of an output per source token, plus 10; 0 = off.", at_least=0)
+    repetition_guard: bool = setting(
+        True,
+        "Search again, with repetitions limited to two in a row, where the best output repeats up to 8 tokens 4 "
+        "times in a row and the source does not repeat as much. Other sentences are left as they are.",
+    )
+    length_guard: bool = setting(
+        True,
+        "Search again, for outputs that end in time, where the best output reached its limit without an end and has "
+        "over twice the tokens of the source plus 10.",
+    )
+    temperature: float = setting(
+        1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", above=0
+    )
+    top_k: int = setting(0, "Of samples: draw from the k most probable tokens only; 0 = off.", at_least=0)
+    top_p: float = setting(
+        1.0,
+        "Of samples: draw from the most probable tokens that together reach this probability; 1 = off.",
+        above=0,
+        at_most=1,
+    )
+    seed: int = setting(
+        1,
+        "Of samples: the same sentence gets the same draws with the same seed, in any file, batch and order.",
+        at_least=0,
+    )
+    mbr: str = setting(
+        "none",
+        "Order the num_hypotheses outputs by their mean sentence chrF or BLEU against each other instead of by score "
+        "(minimum Bayes risk); none = off.",
+        choices=("none", "chrf", "bleu"),
+    )
+    batch_tokens: int = setting(
+        2048,
+        "Limit of sentences * hypotheses followed at once * longest source, in tokens, of a batch; one sentence is "
+        "always allowed. It changes memory and speed, not the text.",
+        at_least=1,
+    )
 
     def __post_init__(self) -> None:
-        check_choice("decode.search", self.search, ("beam", "sample", "sample_distinct"))
-        check_choice("decode.mbr", self.mbr, ("none", "chrf", "bleu"))
-        for name in ("beam_size", "beam_groups", "num_hypotheses", "min_output_len", "max_output_len", "batch_tokens"):
-            check_at_least(f"decode.{name}", getattr(self, name), 1)
-        for name in ("length_penalty", "min_output_ratio", "max_output_ratio"):
-            check_at_least(f"decode.{name}", getattr(self, name), 0)
-        if self.temperature <= 0:
-            raise ValueError(f"decode.temperature ({self.temperature}) must be above 0")
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"decode.top_p ({self.top_p}) must be above 0 and at most 1, which is off")
-        for name in ("top_k", "seed"):
-            check_at_least(f"decode.{name}", getattr(self, name), 0)
+        check_settings("decode", self)
         if self.search == "beam" and self.num_hypotheses > self.beam_size:
             raise ValueError(
                 f"decode.num_hypotheses ({self.num_hypotheses}) must be at most decode.beam_size ({self.beam_size})"
             )
         if self.search == "beam" and self.beam_size % self.beam_groups:
             raise ValueError(f"decode.beam_groups ({self.beam_groups}) must divide decode.beam_size ({self.beam_size})")
-        if self.diversity_penalty <= 0:
-            raise ValueError(f"decode.diversity_penalty ({self.diversity_penalty}) must be above 0")
         for shortest, longest in (("min_output_len", "max_output_len"), ("min_output_ratio", "max_output_ratio")):
             low, high = getattr(self, shortest), getattr(self, longest)
             if low > high and not (longest == "max_output_ratio" and high == 0):  # 0 is off
