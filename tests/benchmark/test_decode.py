@@ -25,6 +25,7 @@ from translate.data.corpus import Pair
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
 from translate.translator.bundle import BundleConfig
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
@@ -66,11 +67,11 @@ def test_hugging_face_holds_the_same_model(tmp_path: Path, changes: dict) -> Non
     decode = DecodeConfig(beam_size=1, max_output_len=9, max_output_ratio=0, repetition_guard=False, length_guard=False)
     sources = tokenizer.encode_src_batch(["The cat sleeps.", "No."])
     translator = Translator(
-        model,
+        TorchEngine(model, tokenizer),
         tokenizer,
         BundleConfig("en", "fr", tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, "", model=network),
     )
-    ours = translator.translate(["The cat sleeps.", "No."], **vars(decode))
+    ours = translator.translate(["The cat sleeps.", "No."], decode)
     assert generate(peer, sources, decode, 1) == [list(one.hypotheses[0].token_ids) for one in ours]
     model.encoder_layers[0].self_attention.qkv.weight.data[0] += 0.1
     assert logits_difference(peer, model, tokenizer) > 1e-4  # and it would show

@@ -13,10 +13,10 @@ from translate.data.tokenizer import Tokenizer
 from translate.export.writer import save_exported
 from translate.model.transformer import build_model
 from translate.translator.bundle import BundleConfig
-from translate.translator.engines.ctranslate2 import ExportedTranslator
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
-Pair = tuple[Translator, ExportedTranslator]
+Pair = tuple[Translator, Translator]
 NETWORK = ModelConfig(d_model=16, d_ff=24, num_heads=4, num_encoder_layers=1, num_decoder_layers=1, tie_output=False)
 
 
@@ -51,7 +51,9 @@ def exported(tmp_path: Path, joint_tokenizer: Tokenizer) -> Callable[..., Pair]:
         model = build_model(network, config.src_vocab_size, config.tgt_vocab_size).eval()
         _disturb(model)
         save_exported(tmp_path / "exported", model, tokenizer, config, "float32")
-        return Translator(model, tokenizer, config), ExportedTranslator(tmp_path / "exported", device="cpu")
+        return Translator(TorchEngine(model, tokenizer), tokenizer, config), Translator.load(
+            tmp_path / "exported", device="cpu"
+        )
 
     return make
 

@@ -11,11 +11,10 @@ from translate.common.resources import everyday_dir
 from translate.data.batch import Example, collate
 from translate.export.writer import save_exported
 from translate.translator.bundle import load_bundle
-from translate.translator.engines.ctranslate2 import ExportedTranslator
 from translate.translator.translator import Translator
 
 FIXTURE = Path(__file__).resolve().parents[1] / "fixtures" / "everyday_model"
-Make = Callable[..., tuple[Translator, ExportedTranslator]]
+Make = Callable[..., tuple[Translator, Translator]]
 PAIRS = [
     ("a cat sat by the sea", "un chat assis"),
     ("dogs", "deux chiens courent à la mer"),
@@ -34,19 +33,19 @@ def our_log_probs(translator: Translator, examples: list[Example]) -> list[list[
     tokenizer = translator.tokenizer
     batch = collate(examples, pad_id=tokenizer.pad_id, bos_id=tokenizer.bos_id)
     with torch.inference_mode():
-        logits = translator.model(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
+        logits = translator.engine.model(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
     found = logits.log_softmax(-1).gather(2, batch.labels.clamp(min=0)[:, :, None]).squeeze(2)
     return [row[: len(example.tgt_ids)].tolist() for row, example in zip(found, examples, strict=True)]
 
 
-def their_log_probs(translator: ExportedTranslator, examples: list[Example]) -> list[list[float]]:
+def their_log_probs(translator: Translator, examples: list[Example]) -> list[list[float]]:
     tokenizer = translator.tokenizer
     src = [tokenizer.pieces_src(example.src_ids[:-1]) for example in examples]
     tgt = [tokenizer.pieces_tgt(example.tgt_ids[:-1]) for example in examples]
-    return [found.log_probs for found in translator.engine.score_batch(src, tgt)]
+    return [found.log_probs for found in translator.engine.runtime.score_batch(src, tgt)]
 
 
-def assert_same(ours: Translator, theirs: ExportedTranslator) -> None:
+def assert_same(ours: Translator, theirs: Translator) -> None:
     tokenizer = ours.tokenizer
     examples = [Example(tokenizer.encode_src(src), tokenizer.encode_tgt(tgt)) for src, tgt in PAIRS]
     for expected, found in zip(our_log_probs(ours, examples), their_log_probs(theirs, examples), strict=True):
@@ -97,7 +96,7 @@ def test_other_widths_mixed_attentions_and_separate_vocabularies_too(
 def test_a_thousand_real_sentences_come_out_the_same_but_for_ties(tmp_path: Path) -> None:
     save_exported(tmp_path / "exported", *load_bundle(FIXTURE), "float32")
     texts = Path(everyday_dir(), "test.en").read_text(encoding="utf-8").splitlines()[:1000]
-    ours, theirs = Translator.load(FIXTURE, device="cpu"), ExportedTranslator(tmp_path / "exported", device="cpu")
+    ours, theirs = Translator.load(FIXTURE, device="cpu"), Translator.load(tmp_path / "exported", device="cpu")
     pairs = zip(ours.translate(texts, beam_size=1), theirs.translate(texts, beam_size=1), strict=True)
     differing = [(src, a, b) for src, (a, b) in zip(texts, pairs, strict=True) if a.text != b.text]
     assert len(texts) == 1000

@@ -48,7 +48,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Translator, float, 
             patch.setattr(layers, "library", lambda: None)
         translator = Translator.load(MODEL, device="cpu", precision=kind.split(",")[0])
         if "," in kind:
-            assert not isinstance(translator._step_model, Int8Transformer)
+            assert not isinstance(translator.engine.step_model, Int8Transformer)
         yield translator, *PRECISIONS[kind]
 
 

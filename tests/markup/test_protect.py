@@ -451,7 +451,7 @@ def test_terminology_files(tmp_path: Path) -> None:
 
 
 def test_spans_alone_do_not_touch_the_model(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translator.model, "encode", None)
+    monkeypatch.setattr(translator.engine.model, "encode", None)
     texts = ["https://x.org/y?z", " <b>{a}</b>, $5! ", "{a}: {b}", "cat", ""]
     found = translator.translate(texts, protect=True, terms={"cat": "Chat"}, num_hypotheses=2)
     assert [one.text for one in found] == ["https://x.org/y?z", "<b>{a}</b>, $5!", "{a}: {b}", "Chat", ""]
@@ -459,7 +459,7 @@ def test_spans_alone_do_not_touch_the_model(translator: Translator, monkeypatch:
 
 
 def test_scores_and_pieces_are_those_of_the_stand_ins(translator: Translator) -> None:
-    short = Translator(translator.model, translator.tokenizer, replace(translator.config, max_src_len=20))
+    short = Translator(translator.engine, translator.tokenizer, replace(translator.config, max_src_len=20))
     text = "The {cat} is in the garden. Two <b>dogs</b> run. The car is red."
     (found,) = short.translate([text], protect=True, max_output_len=24, num_hypotheses=2)
     plain = {}
@@ -480,8 +480,8 @@ def test_texts_that_differ_in_spans_alone_are_translated_once(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows: list[int] = []
-    search = translator._search
-    monkeypatch.setattr(translator, "_search", lambda src, *rest: (rows.append(len(src)), search(src, *rest))[1])
+    search = translator.engine.search
+    monkeypatch.setattr(translator.engine, "search", lambda src, *rest: (rows.append(len(src)), search(src, *rest))[1])
     found = translator.translate(["See {a}.", "See https://x.org.", "<i>See</i> $5."], protect=True, max_output_len=9)
     assert set(rows) == {1}
     assert ["{a}" in found[0].text, "https://x.org" in found[1].text, "$5" in found[2].text] == [True] * 3
@@ -531,9 +531,9 @@ def test_what_the_door_refuses(arguments: list[str], message: str, capfd: pytest
 
 
 def test_what_cannot_be_had_together_is_refused(translator: Translator) -> None:
-    with pytest.raises(ValueError, match="alignments cannot be had with protect or terms"):
+    with pytest.raises(ValueError, match="alignments cannot be combined with protect or terms"):
         translator.translate([], protect=True, alignments=True)
-    with pytest.raises(ValueError, match="prefixes cannot be had with protect or terms"):
+    with pytest.raises(ValueError, match="prefixes cannot be combined with protect or terms"):
         translator.translate([], terms={"a": "b"}, prefixes=[])
     with pytest.raises(ValueError, match=r"the source of the term '' . 'b' is empty"):
         translator.translate([], terms={"": "b"})

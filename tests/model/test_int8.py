@@ -69,7 +69,7 @@ def test_processors_that_overflow_get_smaller_weights() -> None:
 def test_what_is_not_a_number_is_not_hidden(place: str) -> None:
     translator = Translator.load(MODEL, device="cpu", precision="int8")
     with torch.no_grad():
-        translator.model.get_parameter(place).fill_(torch.nan)
+        translator.engine.model.get_parameter(place).fill_(torch.nan)
     with pytest.raises(ValueError, match="not a number"):
         translator.translate(["Good morning."])
 
@@ -210,7 +210,7 @@ def test_int8_does_not_depend_on_the_batch(real: tuple[list[str], list[str], lis
 
 
 def test_int8_needs_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("translate.translator.translator._find_device", torch.device)
+    monkeypatch.setattr("translate.translator.engines.opening.find_device", torch.device)
     with pytest.raises(ValueError, match="precision=int8 is for CPUs, not device cuda"):
         Translator.load(MODEL, device="cuda", precision="int8")
 

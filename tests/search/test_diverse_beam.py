@@ -33,7 +33,7 @@ def greedy_groups(translator: Translator, text: str, groups: int, penalty: float
             tgt_in_ids = torch.tensor([[special.bos_id, *output]])
             masks = torch.ones_like(src_ids, dtype=torch.bool), torch.ones_like(tgt_in_ids, dtype=torch.bool)
             with torch.no_grad():
-                worth = translator.model(src_ids, tgt_in_ids, *masks)[0, -1].log_softmax(0)
+                worth = translator.engine.model(src_ids, tgt_in_ids, *masks)[0, -1].log_softmax(0)
             worth[[special.pad_id, special.bos_id, special.unk_id]] = -torch.inf
             for token in taken:
                 worth[token] -= penalty
@@ -43,7 +43,7 @@ def greedy_groups(translator: Translator, text: str, groups: int, penalty: float
 
 
 def test_groups_of_one_are_greedy_searches_that_keep_clear_of_each_other(translator: Translator) -> None:
-    translator.model.eval()
+    translator.engine.model.eval()
     for text, found in zip(TEXTS, translator.translate(TEXTS, **DIVERSE), strict=True):  # type: ignore[arg-type]
         groups = greedy_groups(translator, text, 3, 1.5, 12)
         assert sorted(list(one.token_ids) for one in found.hypotheses) == sorted(groups)

@@ -12,6 +12,7 @@ from translate.data.tokenizer import Tokenizer
 from translate.infer.__main__ import main
 from translate.model.transformer import build_model
 from translate.translator.bundle import save_bundle
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
@@ -25,7 +26,7 @@ def make_member(seed: int, **changes: object) -> Translator:
     config = replace(fixture.config, model=ModelConfig(**settings))  # type: ignore[arg-type]
     torch.manual_seed(seed)
     model = build_model(config.model, config.src_vocab_size, config.tgt_vocab_size).eval()
-    return Translator(model, fixture.tokenizer, config)
+    return Translator(TorchEngine(model, fixture.tokenizer), fixture.tokenizer, config)
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +88,17 @@ def test_what_does_not_fit_is_refused(members: list[Translator]) -> None:
     first = members[0]
     other = Tokenizer.train(["a cat sat"] * 9, ["un chat assis"] * 9, vocab_size=290)
     with pytest.raises(ValueError, match=r"model 2 has other pieces in its tokenizer than model 1"):
-        Translator.ensemble([first, Translator(first.model, other, first.config)])
+        Translator.ensemble([first, Translator(first.engine, other, first.config)])
     turned = replace(first.config, src_lang="fr", tgt_lang="en")
     with pytest.raises(ValueError, match=r"model 3 translates fr to en, but model 1 en to fr"):
-        Translator.ensemble([first, first, Translator(first.model, first.tokenizer, turned)])
+        Translator.ensemble([first, first, Translator(first.engine, first.tokenizer, turned)])
 
 
 def test_the_door_makes_an_ensemble_of_several_models(
     members: list[Translator], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     member = members[1]
-    save_bundle(tmp_path / "model", member.model, member.tokenizer, member.config)
+    save_bundle(tmp_path / "model", member.engine.model, member.tokenizer, member.config)
     assert main(["--model", str(TINY), "--model", str(tmp_path), "--device", "cpu", "--json", "two dogs run"]) == 0
     (expected,) = Translator.ensemble(members[:2]).translate(["two dogs run"])
     found = json.loads(capfd.readouterr().out)

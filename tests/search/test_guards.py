@@ -11,7 +11,6 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.search.loops import loop_repeats
 from translate.translator.bundle import load_bundle
-from translate.translator.engines.ctranslate2 import ExportedTranslator
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
@@ -77,7 +76,7 @@ def test_a_lost_model_is_held_back_and_ordinary_sentences_stay_to_the_bit(settin
 
 def test_an_exported_model_is_guarded_too(tmp_path: Path) -> None:
     save_exported(tmp_path / "exported", *load_bundle(TINY), "float32")
-    translator, off = ExportedTranslator(tmp_path / "exported", device="cpu"), {"repetition_guard": False}
+    translator, off = Translator.load(tmp_path / "exported", device="cpu"), {"repetition_guard": False}
     guarded, free = translator.translate([*ORDINARY, LOST]), translator.translate([*ORDINARY, LOST], **off)  # type: ignore[arg-type]
     assert guarded[:-1] == free[:-1]
     assert loop_repeats(free[-1].hypotheses[0].token_ids) >= 4

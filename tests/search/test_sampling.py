@@ -220,7 +220,7 @@ def test_bad_settings_are_refused(translator: Translator, settings: dict[str, fl
 def test_a_beam_can_be_asked_of_a_model_that_samples(translator: Translator) -> None:
     decode = DecodeConfig(search="sample", num_hypotheses=20, top_k=5)
     config = replace(translator.config, decode=decode)
-    stored = Translator(translator.model, translator.tokenizer, config)
+    stored = Translator(translator.engine, translator.tokenizer, config)
     assert len(stored.translate(["dogs"])[0].hypotheses) == 20
     assert stored.translate(TEXTS, beam_size=1) == translator.translate(TEXTS, beam_size=1)
     assert len(stored.translate(["dogs"], search="beam")[0].hypotheses) == decode.beam_size

@@ -337,7 +337,7 @@ def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., Train
     sizes = []
     for name in ("teacher", "small", "mean", "."):
         translator = Translator.load(run_dir / name, device="cpu")
-        assert translator.config.tgt_vocab_size == len(translator.model.output.weight)
+        assert translator.config.tgt_vocab_size == len(translator.engine.model.output.weight)
         sizes.append((translator.config.src_vocab_size, translator.config.tgt_vocab_size))
     assert {src for src, _ in sizes} == {sizes[0][0]}
     assert sizes[0][1] > sizes[1][1] == sizes[2][1] > sizes[3][1]

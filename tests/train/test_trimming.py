@@ -12,6 +12,7 @@ from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
 from translate.train.trimming import trimmed, used_pieces
 from translate.translator.bundle import load_bundle
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 EVERYDAY = Path(__file__).resolve().parents[1] / "fixtures" / "everyday_model"
@@ -20,7 +21,7 @@ TEXTS = ["Where is the station?", "I would like two tickets.", "Is it far?"]
 
 def test_a_trimmed_model_translates_the_same() -> None:
     model, tokenizer, config = load_bundle(EVERYDAY)
-    expected = Translator(model, tokenizer, config).translate(TEXTS)
+    expected = Translator(TorchEngine(model, tokenizer), tokenizer, config).translate(TEXTS)
     used = {token for one in expected for token in one.hypotheses[0].token_ids}
     small, smaller, network = trimmed(model, tokenizer, config.model, used)
     assert smaller.tgt_vocab_size < tokenizer.tgt_vocab_size == smaller.src_vocab_size
@@ -28,7 +29,7 @@ def test_a_trimmed_model_translates_the_same() -> None:
     assert small.output.weight is rows
     assert len(rows) == smaller.tgt_vocab_size
     settings = replace(config, model=network, tgt_vocab_size=smaller.tgt_vocab_size)
-    found = Translator(small, smaller, settings).translate(TEXTS)
+    found = Translator(TorchEngine(small, smaller), smaller, settings).translate(TEXTS)
     assert [one.text for one in found] == [one.text for one in expected]
     assert all(one.score >= before.score for one, before in zip(found, expected, strict=True))  # fewer share it
 

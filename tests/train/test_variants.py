@@ -52,6 +52,6 @@ def test_the_score_of_a_variant_is_that_of_teacher_forcing(variant: str, make_co
         hypothesis = translator.translate([text], beam_size=3)[0].hypotheses[0]
         src, tgt = torch.tensor([tokenizer.encode_src(text)]), torch.tensor([[tokenizer.bos_id, *hypothesis.token_ids]])
         with torch.inference_mode():
-            logits = translator.model.eval()(src, tgt[:, :-1], src > -1, tgt[:, :-1] > -1)
+            logits = translator.engine.model.eval()(src, tgt[:, :-1], src > -1, tgt[:, :-1] > -1)
         log_probs = logits[0].log_softmax(-1).gather(1, tgt[0, 1:, None])
         assert hypothesis.log_prob == pytest.approx(log_probs.sum().item(), abs=1e-4)

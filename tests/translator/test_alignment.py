@@ -65,7 +65,7 @@ def test_links_are_those_of_the_last_layer(translator: Translator) -> None:
 
 
 def test_long_texts_are_aligned_piece_by_piece(translator: Translator) -> None:
-    short = Translator(translator.model, translator.tokenizer, replace(translator.config, max_src_len=12))
+    short = Translator(translator.engine, translator.tokenizer, replace(translator.config, max_src_len=12))
     sentences = ["The cat is in the garden.", "Two dogs run.", "The red car."]
     text = " ".join(sentences)
     settings = {"alignments": True, "max_output_len": 18}

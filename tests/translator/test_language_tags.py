@@ -13,7 +13,7 @@ from translate.export.writer import save_exported
 from translate.infer.__main__ import main
 from translate.model.transformer import build_model
 from translate.translator.bundle import BundleConfig, save_bundle
-from translate.translator.engines.ctranslate2 import ExportedTranslator
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 TEXTS = ["a cat sat", "", "two dogs <2fr> run by the sea", "<2en> cat"]
@@ -37,6 +37,11 @@ def parts() -> Parts:
     return model, tokenizer, BundleConfig("en", "fr", 310, 310, "0", tgt_langs=LANGUAGES, model=network, decode=decode)
 
 
+def translator_of(parts: Parts) -> Translator:
+    model, tokenizer, config = parts
+    return Translator(TorchEngine(model, tokenizer), tokenizer, config)
+
+
 def test_the_tag_is_an_id_that_no_text_becomes(parts: Parts) -> None:
     tokenizer = parts[1]
     tags = [tokenizer.tagged(language).tag_ids[0] for language in LANGUAGES]
@@ -52,7 +57,7 @@ def test_the_tag_is_an_id_that_no_text_becomes(parts: Parts) -> None:
 
 
 def test_each_direction_searches_what_it_scores(parts: Parts) -> None:
-    translator = Translator(*parts)
+    translator = translator_of(parts)
     found = {language: translator.translate(TEXTS, tgt_lang=language) for language in LANGUAGES}
     assert found["fr"] == translator.translate(TEXTS)
     assert [one.text for one in found["fr"]] != [one.text for one in found["en"]]
@@ -70,21 +75,21 @@ def test_each_direction_searches_what_it_scores(parts: Parts) -> None:
 
 def test_an_ensemble_asks_all_of_its_models_for_the_same_language(parts: Parts) -> None:
     model, tokenizer, config = parts
-    one = Translator(model, tokenizer, config)
+    one = Translator(TorchEngine(model, tokenizer), tokenizer, config)
     both = Translator.ensemble([one, one])
     for language in LANGUAGES:
         texts = [found.text for found in both.translate(TEXTS, tgt_lang=language)]
         assert texts == [found.text for found in one.translate(TEXTS, tgt_lang=language)]
-    other = Translator(model, tokenizer, replace(config, tgt_langs=["fr"]))
-    with pytest.raises(ValueError, match="model 2 was trained with the language tags fr, but model 1 with fr, en"):
+    other = Translator(TorchEngine(model, tokenizer), tokenizer, replace(config, tgt_langs=["fr"]))
+    with pytest.raises(ValueError, match="model 2 was trained with the language codes fr, but model 1 with fr, en"):
         Translator.ensemble([one, other])
 
 
 def test_the_tag_is_no_word_of_an_alignment(parts: Parts) -> None:
     model, tokenizer, config = parts
     pair = ("a cat sat", "un chat assis")
-    (links,) = Translator(model, tokenizer, config).align([pair])
-    attention = Translator(model, tokenizer, config).cross_attention(*pair)
+    (links,) = Translator(TorchEngine(model, tokenizer), tokenizer, config).align([pair])
+    attention = Translator(TorchEngine(model, tokenizer), tokenizer, config).cross_attention(*pair)
     assert attention.src_pieces[0] == "<2fr>"
     words = attention.weights[-1].mean(0)[:, 1:]  # [T, S] without the tag
     starts = [i for i, piece in enumerate(attention.src_pieces[1:]) if piece.startswith("▁")]
@@ -97,7 +102,7 @@ def test_the_tag_is_no_word_of_an_alignment(parts: Parts) -> None:
 
 def test_an_export_knows_both_directions(parts: Parts, tmp_path: Path) -> None:
     save_exported(tmp_path / "ct2", *parts, "float32")
-    ours, theirs = Translator(*parts), ExportedTranslator(tmp_path / "ct2", device="cpu")
+    ours, theirs = translator_of(parts), Translator.load(tmp_path / "ct2", device="cpu")
     for language in LANGUAGES:
         expected = ours.translate(TEXTS, tgt_lang=language, beam_size=1)
         assert [one.text for one in theirs.translate(TEXTS, tgt_lang=language, beam_size=1)] == [
@@ -110,6 +115,6 @@ def test_an_export_knows_both_directions(parts: Parts, tmp_path: Path) -> None:
 def test_the_command_line_chooses_the_direction(parts: Parts, tmp_path: Path, capsysbinary) -> None:
     save_bundle(tmp_path / "model", *parts)
     assert main(["--model", str(tmp_path), "--device", "cpu", "--to", "en", TEXTS[0]]) == 0
-    expected = Translator(*parts).translate(TEXTS[:1], tgt_lang="en")[0].text
+    expected = translator_of(parts).translate(TEXTS[:1], tgt_lang="en")[0].text
     assert capsysbinary.readouterr().out.decode() == expected + "\n"
     assert "en to fr and back" in (tmp_path / "model/README.md").read_text()

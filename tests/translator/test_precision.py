@@ -1,34 +1,33 @@
-"""`precision=auto`, and batches side by side."""
+"""The rule of precision=auto, and batches side by side."""
 
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from translate.translator import precision
 from translate.translator.parallel import side_by_side
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
 
 
-@pytest.mark.parametrize(("quick", "off", "taken"), [("int8", 0.0, "int8"), ("int8", 0.5, "bf16"), ("32", 0.0, "32")])
-def test_auto_takes_the_fastest_that_says_the_same(
-    quick: str, off: float, taken: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log_probs = precision._log_probs
+def test_auto_takes_int8_where_the_kernels_run_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["The cat sleeps.", "A dog runs."]
+    for native, precision in ((True, "int8"), (False, "32")):
+        monkeypatch.setattr("translate.model.int8_transformer.runs_natively", lambda model, answer=native: answer)
+        found = Translator.load(TINY, device="cpu", precision="auto")
+        assert found.precision == precision
+        monkeypatch.undo()
+        expected = Translator.load(TINY, device="cpu", precision=precision)
+        assert found.translate(texts, max_output_len=9) == expected.translate(texts, max_output_len=9)
 
-    def shifted(model: Any, pairs: Any) -> list[float]:
-        return [one - off if model.precision == "int8" else one for one in log_probs(model, pairs)]
 
-    took = {"32": 3.0, "bf16": 2.0, "int8": 4.0} | {quick: 1.0}
-    monkeypatch.setattr(precision, "_log_probs", shifted)
-    monkeypatch.setattr(precision, "_seconds", lambda model, texts: took[model.precision])
-    assert Translator.load(TINY, device="cpu", precision="auto").precision == taken
+@pytest.mark.gpu
+def test_auto_takes_16_bits_on_a_gpu() -> None:
+    assert Translator.load(TINY, device="cuda", precision="auto").precision == "16"
 
 
 def test_results_come_in_order_from_several_threads() -> None:

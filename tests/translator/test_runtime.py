@@ -12,7 +12,7 @@ import pytest
 
 from translate.export.writer import save_exported
 from translate.translator.bundle import load_bundle
-from translate.translator.engines.ctranslate2 import ExportedTranslator
+from translate.translator.engines.ctranslate2 import CTranslate2Engine
 from translate.translator.translation import Translation
 from translate.translator.translator import Translator
 
@@ -29,8 +29,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def theirs(directory: Path) -> ExportedTranslator:
-    return ExportedTranslator(directory, device="cpu")
+def theirs(directory: Path) -> Translator:
+    return Translator.load(directory, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +66,14 @@ def assert_same(found: list[Translation], expected: list[Translation], settings:
     ],
 )
 def test_it_translates_as_the_model_it_was_made_from(
-    ours: Translator, theirs: ExportedTranslator, settings: dict[str, float]
+    ours: Translator, theirs: Translator, settings: dict[str, float]
 ) -> None:
     found = theirs.translate(TEXTS, **settings)  # type: ignore[arg-type]
     assert_same(found, ours.translate(TEXTS, **settings), settings)  # type: ignore[arg-type]
     assert found[1] == Translation("", 0.0, ())
 
 
-def test_limits_are_those_of_each_sentence_whatever_the_batch(theirs: ExportedTranslator) -> None:
+def test_limits_are_those_of_each_sentence_whatever_the_batch(theirs: Translator) -> None:
     texts = ["cat", "The cat is black and the dog is black.", "She will eat an apple tomorrow morning."]
     settings = {"beam_size": 3, "max_output_ratio": 0.2, "num_hypotheses": 3}
     together = theirs.translate(texts, **settings)  # type: ignore[arg-type]
@@ -84,17 +84,17 @@ def test_limits_are_those_of_each_sentence_whatever_the_batch(theirs: ExportedTr
 
 
 def test_long_lines_are_cut_and_joined_as_ours(ours: Translator, directory: Path) -> None:
-    theirs = ExportedTranslator(directory, device="cpu")
+    theirs = Translator.load(directory, device="cpu")
     theirs.config = replace(theirs.config, max_src_len=24)
-    short = Translator(ours.model, ours.tokenizer, replace(ours.config, max_src_len=24))
+    short = Translator(ours.engine, ours.tokenizer, replace(ours.config, max_src_len=24))
     text = "The cat is black. She will eat an apple tomorrow. Good morning. The dog is in the kitchen."
     assert len(ours.tokenizer.encode_src(text)) > 24
     assert_same(theirs.translate([text], beam_size=1), short.translate([text], beam_size=1), {})
 
 
-def test_load_opens_it_and_says_how_it_computes(directory: Path, theirs: ExportedTranslator) -> None:
+def test_load_opens_it_and_says_how_it_computes(directory: Path, theirs: Translator) -> None:
     opened = Translator.load(directory, device="cpu")
-    assert isinstance(opened, ExportedTranslator)
+    assert isinstance(opened.engine, CTranslate2Engine)
     assert opened.translate(TEXTS, beam_size=1) == theirs.translate(TEXTS, beam_size=1)
     assert "device cpu, precision float32" in opened.describe()
 
@@ -102,26 +102,27 @@ def test_load_opens_it_and_says_how_it_computes(directory: Path, theirs: Exporte
 class Spy:
     """CTranslate2's translator, and the batches that it was given."""
 
-    def __init__(self, engine: ctranslate2.Translator) -> None:
-        self.engine, self.batches = engine, []  # type: ignore[var-annotated]
+    def __init__(self, runtime: ctranslate2.Translator) -> None:
+        self.runtime, self.batches = runtime, []  # type: ignore[var-annotated]
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self.engine, name)
+        return getattr(self.runtime, name)
 
     def translate_batch(self, sources: list[list[str]], *arguments: object, **settings: object) -> object:
         self.batches.append([len(pieces) + 1 for pieces in sources])
-        return self.engine.translate_batch(sources, *arguments, **settings)
+        return self.runtime.translate_batch(sources, *arguments, **settings)
 
 
 def test_each_core_is_a_worker_with_batches_of_its_own(
-    directory: Path, theirs: ExportedTranslator, monkeypatch: pytest.MonkeyPatch
+    directory: Path, theirs: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"{'The cat is black. ' * (number % 4 + 1)}{number}" for number in range(20)]
     monkeypatch.setattr("translate.translator.engines.ctranslate2.available_cores", lambda: 3)
-    three = ExportedTranslator(directory, device="cpu")
+    three = Translator.load(directory, device="cpu")
     assert three.describe().endswith("3 workers of one thread")
     for batch_tokens, batches in ((8192, [7, 7, 6]), (120, None)):
-        three.engine = spy = Spy(three.engine)
+        spy = Spy(three.engine.runtime)
+        monkeypatch.setattr(three.engine, "runtime", spy)
         once = {"max_output_ratio": 0.0, "repetition_guard": False, "length_guard": False}  # no text is searched again
         found = three.translate(texts, batch_tokens=batch_tokens, **once)  # type: ignore[arg-type]
         assert_same(found, theirs.translate(texts, **once), once)  # type: ignore[arg-type]
@@ -162,24 +163,26 @@ def test_a_server_needs_only_ctranslate2_and_sentencepiece(directory: Path, ours
     assert done.stdout.splitlines() == [ours.translate(["Good morning."], beam_size=1)[0].text] * 2
 
 
-def test_what_it_cannot_do_is_refused(directory: Path, theirs: ExportedTranslator) -> None:
-    with pytest.raises(ValueError, match="gives no attention weights"):
+def test_what_it_cannot_do_is_refused(directory: Path, theirs: Translator) -> None:
+    with pytest.raises(
+        ValueError, match="attention weights: not possible with an exported CTranslate2 model; .*the model directory"
+    ):
         theirs.cross_attention("a", "b")
-    with pytest.raises(ValueError, match="does not score pairs"):
+    with pytest.raises(ValueError, match="scoring pairs: not possible"):
         theirs.score([("a", "b")])
-    with pytest.raises(ValueError, match=r"search \(sample\) is not possible with an exported model"):
+    with pytest.raises(ValueError, match=r"search \(sample\) .* not possible with an exported"):
         theirs.translate([], search="sample")
-    with pytest.raises(ValueError, match=r"beam_groups \(5\) is not possible with an exported model"):
+    with pytest.raises(ValueError, match=r"beam_groups \(5\) .* not possible with an exported"):
         theirs.translate([], beam_groups=5)
-    with pytest.raises(ValueError, match=r"max_output_len \(5000\) must be at most 1024, the positions exported"):
+    with pytest.raises(ValueError, match=r"max_output_len \(5000\) must be at most 1024, the number of positions"):
         theirs.translate(["a"], max_output_len=5000)
     with pytest.raises(ValueError, match=r"precision=16 is not possible on cpu .*quantization=float32"):
-        ExportedTranslator(directory, device="cpu", precision="16")
+        Translator.load(directory, device="cpu", precision="16")
     with pytest.raises(ValueError, match=r"precision \(8\) must be one of"):
         Translator.load(directory, precision="8")
     for device in ("abacus", "cuda:99", "cpu:1"):
         with pytest.raises(ValueError, match=rf"device \({device}\) cannot be used here"):
-            ExportedTranslator(directory, device=device)
+            Translator.load(directory, device=device)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +209,8 @@ def test_damaged_settings_are_one_line_naming_the_file(
 @pytest.mark.gpu
 @pytest.mark.skipif(not ctranslate2.get_cuda_device_count(), reason="needs a CUDA device")
 @pytest.mark.parametrize("precision", ["32", "16"])
-def test_it_runs_on_a_gpu(directory: Path, theirs: ExportedTranslator, precision: str) -> None:
-    found = ExportedTranslator(directory, device="cuda", precision=precision).translate(TEXTS, beam_size=1)
+def test_it_runs_on_a_gpu(directory: Path, theirs: Translator, precision: str) -> None:
+    found = Translator.load(directory, device="cuda", precision=precision).translate(TEXTS, beam_size=1)
     expected = theirs.translate(TEXTS, beam_size=1)
     assert [translation.text == "" for translation in found] == [translation.text == "" for translation in expected]
     if precision == "32":

@@ -34,7 +34,7 @@ def by_hand(translator: Translator, src_ids: list[int], tgt_ids: list[int]) -> l
     one = torch.ones(1, len(src_ids), dtype=torch.bool), torch.ones(1, len(tgt_ids), dtype=torch.bool)
     tgt_in_ids = torch.tensor([[translator.tokenizer.bos_id, *tgt_ids[:-1]]])
     with torch.no_grad():
-        logits = translator.model(torch.tensor([src_ids]), tgt_in_ids, *one)
+        logits = translator.engine.model(torch.tensor([src_ids]), tgt_in_ids, *one)
     return logits[0].log_softmax(-1)[range(len(tgt_ids)), tgt_ids].tolist()  # type: ignore[no-any-return]
 
 
@@ -89,7 +89,7 @@ def test_positions_are_projected_in_parts_that_change_nothing(monkeypatch: pytes
 def test_a_model_that_gives_nan_is_refused(translator: Translator) -> None:
     broken = Translator.load(TINY, device="cpu")
     with torch.no_grad():
-        broken.model.output.weight.fill_(math.nan)
+        broken.engine.model.output.weight.fill_(math.nan)
     with pytest.raises(ValueError, match="not a number"):
         broken.score(PAIRS)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
@@ -80,12 +80,12 @@ class OurEngine:
 
         self.translator, self.decode = Translator.load(spec.path, device="cpu", precision=spec.precision), decode
         self.description = self.translator.describe()
-        self.translator.translate([], **asdict(decode))  # refuses a bad setting
+        self.translator.translate([], decode)  # refuses a bad setting
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
         """As `Engine` says."""
         decode = replace(self.decode, beam_size=beam_size, batch_tokens=batch_size)
-        found = self.translator.translate(texts, **asdict(decode))
+        found = self.translator.translate(texts, decode)
         return [one.text for one in found], sum(len(one.hypotheses[0].token_ids) for one in found)
 
 

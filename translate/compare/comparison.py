@@ -16,6 +16,7 @@ from translate.compare.measure import (
     cache_bytes,
     decoding_rate,
     measure_in_turns,
+    torch_model,
     training_rate,
     validation_bleu,
     validation_loss,
@@ -149,7 +150,7 @@ def make_row(
     return RowResult(
         label=row.label,
         differences=row.differences,
-        parameters=num_parameters(translator.model),
+        parameters=num_parameters(torch_model(translator)),
         bytes_per_token=own,
         bytes_per_src_token=source,
         precision=row.runs[0].config.trainer.precision,

@@ -21,6 +21,7 @@ from translate.evaluate.scores import Statistics
 from translate.evaluate.test_sets import translate_timed
 from translate.model.transformer import Transformer
 from translate.train.setup import compile_layers, make_module, make_trainer, pick_precision
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 Rate = Callable[[], float]  # does a fixed piece of work, returns target tokens per second
@@ -85,7 +86,7 @@ def validation_bleu(translator: Translator, config: TrainConfig, data: Translati
 @torch.inference_mode()
 def cache_bytes(translator: Translator) -> tuple[int, int]:
     """Memory that decoding takes for one more target token of a hypothesis, and for one source token of a sentence."""
-    model, tokenizer = translator.model, translator.tokenizer
+    model, tokenizer = torch_model(translator), translator.tokenizer
     src_ids = torch.tensor([tokenizer.encode_src("a")], device=translator.device)
     src_mask = torch.ones_like(src_ids, dtype=torch.bool)
     state = model.start(model.encode(src_ids, src_mask), src_mask)
@@ -140,6 +141,12 @@ def measure_in_turns(
     return found
 
 
+def torch_model(translator: Translator) -> Transformer:
+    """Return the network of a translator that runs in torch."""
+    assert isinstance(translator.engine, TorchEngine)
+    return translator.engine.model
+
+
 def make_bare(
     model: Transformer,
     config: TrainConfig,
@@ -177,7 +184,9 @@ def make_bare(
 def _make(
     translator: Translator, config: TrainConfig, precision: str, clock: StepClock
 ) -> tuple[L.LightningModule, L.Trainer]:
-    return make_bare(translator.model, config, [clock], accelerator=_accelerator(translator), precision=precision)
+    return make_bare(
+        torch_model(translator), config, [clock], accelerator=_accelerator(translator), precision=precision
+    )
 
 
 def _accelerator(translator: Translator) -> str:

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from translate.config.fields import check_settings, setting
 
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
+
+
+class DecodeChanges(TypedDict, total=False):
+    """The settings of `DecodeConfig` as keyword arguments, for editors and type checkers; None = unchanged."""
+
+    search: str | None
+    beam_size: int | None
+    beam_groups: int | None
+    diversity_penalty: float | None
+    length_penalty: float | None
+    num_hypotheses: int | None
+    min_output_len: int | None
+    max_output_len: int | None
+    min_output_ratio: float | None
+    max_output_ratio: float | None
+    repetition_guard: bool | None
+    length_guard: bool | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    seed: int | None
+    mbr: str | None
+    batch_tokens: int | None
 
 
 @dataclass
@@ -112,19 +134,22 @@ class DecodeConfig:
 
     @property
     def width(self) -> int:
-        """Hypotheses that are followed at once per sentence."""
+        """Number of hypotheses that are followed at once per sentence."""
         return self.beam_size if self.search == "beam" else self.num_hypotheses
 
-    def changed(self, given: Mapping[str, Any]) -> DecodeConfig:
-        """These settings with those of `given` that are not None.
+    def changed(self, given: DecodeChanges) -> DecodeConfig:
+        """Return these settings with those of `given` that are not None.
 
         `beam_size` alone chooses search=beam, and a beam keeps no more hypotheses than it holds, and no groups that do
         not divide it.
 
         Raises:
             ValueError: If a setting is out of its range, or is given where it would do nothing.
+            TypeError: If there is no such setting.
         """
-        changes = {name: value for name, value in given.items() if value is not None}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if unknown := sorted(set(changes) - set(DecodeChanges.__annotations__)):
+            raise TypeError(f"{unknown[0]} is no setting of the search: {', '.join(DecodeChanges.__annotations__)}")
         if "beam_size" in changes:
             changes.setdefault("search", "beam")
         if changes.get("search", self.search) == "beam":

@@ -146,7 +146,7 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
     """Translations of `src` in order, and how long they took from strings to strings."""
     start = perf_counter()
     with tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty()) as bar:
-        translations = translator.translate(list(src), **asdict(decode), progress=bar.update)
+        translations = translator.translate(list(src), decode, progress=bar.update)
     seconds = max(perf_counter() - start, 1e-9)
     tokens = sum(len(translation.hypotheses[0].token_ids) for translation in translations if translation.hypotheses)
     speed = Speed(

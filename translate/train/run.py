@@ -28,6 +28,7 @@ from translate.train.progress import Progress, clock, say
 from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.train.warm_start import adopt, adopted_before, keep_tokenizer, load_start
 from translate.translator.bundle import BundleConfig, save_bundle
+from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 
@@ -102,7 +103,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
         config,
         run_dir,
         [
-            ValidationBleu(Translator(model, tokenizer, bundle_config(config, data)), pairs),
+            ValidationBleu(Translator(TorchEngine(model, tokenizer), tokenizer, bundle_config(config, data)), pairs),
             *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
             Progress(config.trainer.log_every),
             *checkpoints,

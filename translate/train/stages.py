@@ -276,7 +276,7 @@ def _check_translation(stage: Stage) -> None:
             f"translate: {first.name} translates {' to '.join(first.languages)}, and the training pairs are "
             f"{' and '.join(stage.languages)}; set data.src_lang and data.tgt_lang"
         )
-    decode = stage.config.decode.changed(asdict(stage.config.decode))
+    decode = stage.config.decode.changed(asdict(stage.config.decode))  # type: ignore[arg-type]
     if stage.closest not in (None, *METRICS):
         raise ValueError(f"closest ({stage.closest}) must be one of {', '.join(METRICS)}")
     if stage.closest and (decode.num_hypotheses < 2 or decode.mbr != "none"):

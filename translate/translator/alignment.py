@@ -1,4 +1,4 @@
-"""Which words of two texts belong together, as attention weights between their pieces tell it."""
+"""Find the words of two texts that belong together, from the attention weights between their pieces."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from translate.data.tokenizer import Tokenizer
 
 Links = tuple[tuple[int, int], ...]
 
@@ -44,8 +46,25 @@ def word_links(weights: ArrayLike, src_pieces: Sequence[str], tgt_pieces: Sequen
     return tuple((src_word, tgt_word) for tgt_word, src_word in enumerate(sums.argmax(1).tolist()))
 
 
+def pair_links(weights: ArrayLike, src_ids: Sequence[int], tgt_ids: Sequence[int], tokenizer: Tokenizer) -> Links:
+    """Link the words of an encoded pair, whose language codes are no words.
+
+    Args:
+        weights: [T, S], of the first T target and the first S source ids, as `Engine.align` gives them.
+        src_ids: Source ids, those of language codes first.
+        tgt_ids: Target ids.
+        tokenizer: The one that made them.
+    """
+    import numpy as np
+
+    rows = np.asarray(weights)
+    first, (num_tgt, num_src) = len(tokenizer.tag_ids), rows.shape
+    src_pieces, tgt_pieces = tokenizer.pieces_src(src_ids[first:num_src]), tokenizer.pieces_tgt(tgt_ids[:num_tgt])
+    return word_links(rows[:, first:], src_pieces, tgt_pieces)
+
+
 def word_numbers(pieces: Sequence[str]) -> list[int]:
-    """Which word each piece belongs to, counted from 0 at spaces; -1 for one that is nothing but spaces, and for EOS.
+    """Return the word that each piece belongs to, counted from 0 at spaces; -1 for spaces alone, and for EOS.
 
     >>> word_numbers(["▁don", "'", "t", "▁", "▁go", "</s>"])
     [0, 0, 0, -1, 1, -1]
@@ -64,7 +83,7 @@ def word_numbers(pieces: Sequence[str]) -> list[int]:
 
 
 def joined_links(text: str, parts: Sequence[tuple[str, str]], links: Mapping[tuple[str, str], Links]) -> Links:
-    """Links of a text that was translated in parts.
+    """Return the links of a text that was translated in parts.
 
     Args:
         text: The source.
@@ -87,7 +106,7 @@ def joined_links(text: str, parts: Sequence[tuple[str, str]], links: Mapping[tup
 
 
 def pharaoh(links: Links) -> str:
-    """Links as text, source word first.
+    """Write links as text, source word first.
 
     >>> pharaoh(((1, 0), (0, 1)))
     '1-0 0-1'

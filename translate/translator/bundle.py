@@ -64,6 +64,11 @@ class BundleConfig:
         if self.max_src_len < 2:
             raise ValueError(f"max_src_len ({self.max_src_len}) must be at least 2: one token and EOS")
 
+    @property
+    def max_positions(self) -> int | None:
+        """Most tokens that the model can read or write; None = any number."""
+        return self.model.max_positions if self.model.positions == "learned" else None
+
 
 def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
     """Write a model directory; it appears, or replaces an older one, only when it is complete.

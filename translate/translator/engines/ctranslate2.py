@@ -1,23 +1,27 @@
-"""An exported model, run by CTranslate2: the same `translate`, without torch and lightning."""
+"""The engine of exported models in CTranslate2's format, without torch and lightning."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from translate.common.cores import available_cores
 from translate.config.decode import DecodeConfig
-from translate.data.cleaning import clean_text
+from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules, output_rules
-from translate.translator.alignment import Links, word_links
-from translate.translator.engines.exported import RuntimeTranslator
-from translate.translator.translation import Request, Translation
+from translate.translator.engines.directory import ExportedConfig
+from translate.translator.engines.engine import EncodedPair, Engine, Found
+from translate.translator.parallel import by_length
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 try:
     import ctranslate2
@@ -32,19 +36,21 @@ _NO_REPEAT = 3  # tokens of the n-grams that an output which ran in circles may 
 _AHEAD = 4  # batches for each worker that a search is given, so that those which are done early have more to do
 
 
-class ExportedTranslator(RuntimeTranslator):
-    """A `Translator` over a directory that `translate.export` wrote; `Translator.load` makes it.
+class CTranslate2Engine(Engine):
+    """Run an exported model with CTranslate2.
 
-    The search is CTranslate2's: what must not be generated, PAD, BOS and UNK, and EOS before `min_output_len`, is taken
-    out before the softmax instead of after it, so that log-probabilities are higher by what it had. With a beam another
-    hypothesis may come out where one reaches its limit of length unfinished, or where two are as good as each other.
-    The log-probabilities of single tokens are not known.
+    Its search differs from ours: what must not be generated, PAD, BOS and UNK, and EOS before `min_output_len`, is
+    taken out before the softmax instead of after it, so that log-probabilities are higher by the share that it had.
+    With a beam another hypothesis may come out where one reaches its limit of length unfinished, or where two are
+    equally good. The log-probabilities of single tokens are not known.
 
     On a CPU there is a worker of one thread for each available core; they share the weights and take batch after batch.
     Small matmuls do not split well over threads, so a sentence by itself has one.
 
     Args:
         path: An exported directory.
+        tokenizer: The one in it.
+        config: Its settings.
         device: "cpu", "cuda", "cuda:1" …; "auto" takes a GPU where there is one.
         precision: "32", "bf16" or "16": the type of what the quantization leaves in floating point.
 
@@ -52,83 +58,85 @@ class ExportedTranslator(RuntimeTranslator):
         ValueError: If the directory is damaged, or device and precision are not possible here.
     """
 
-    searcher = "CTranslate2's"
+    name: ClassVar[str] = "an exported CTranslate2 model"
+    fixed: ClassVar[Mapping[str, object]] = {"search": "beam", "beam_groups": 1}
 
-    def __init__(self, path: Path | str, *, device: str = "auto", precision: str = "32") -> None:
-        super().__init__(path)
-        pieces = self.tokenizer.pieces_tgt(range(self.tokenizer.tgt_vocab_size))
+    def __init__(
+        self, path: Path | str, tokenizer: Tokenizer, config: ExportedConfig, *, device: str, precision: str
+    ) -> None:
+        self.tokenizer, self._max_positions = tokenizer, config.max_positions
+        pieces = tokenizer.pieces_tgt(range(tokenizer.tgt_vocab_size))
         self._tgt_ids = {piece: token for token, piece in enumerate(pieces)}
-        special = self.tokenizer
-        self._forbidden = [[pieces[token]] for token in (special.pad_id, special.bos_id, special.unk_id)]
+        self._forbidden = [[pieces[token]] for token in (tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id)]
         name, index = _find_device(device)
-        compute_type = _compute_type(self.config.quantization, precision, name)
+        compute_type = _compute_type(config.quantization, precision, name)
         threads = {"inter_threads": available_cores() if name == "cpu" else 1, "intra_threads": 1}
         try:
-            self.engine = ctranslate2.Translator(
+            self.runtime = ctranslate2.Translator(
                 str(path), name, device_index=index, compute_type=compute_type, **threads
             )
         except RuntimeError as error:
             raise ValueError(f"CTranslate2 cannot open {path}: {str(error).splitlines()[0]}") from error
 
     @property
-    def device(self) -> Any:
+    def device(self) -> str:
         """Where the model is: "cpu" or "cuda"."""
-        return self.engine.device
+        return str(self.runtime.device)
 
     @property
     def precision(self) -> str:
-        """What CTranslate2 computes in, such as "int8_float32"."""
-        return str(self.engine.compute_type)
+        """Type that CTranslate2 computes in, such as "int8_float32"."""
+        return str(self.runtime.compute_type)
 
     @property
     def threads(self) -> int:
         """CPU threads that translate, one for each worker."""
-        return int(self.engine.num_translators)
+        return int(self.runtime.num_translators)
 
     def describe(self) -> str:
-        """Runtime, device, precision and threads in a line."""
+        """Describe runtime, device, precision and threads in a line."""
         workers = f"{self.threads} {'worker' if self.threads == 1 else 'workers'} of one thread"
         return f"CTranslate2 {ctranslate2.__version__}, device {self.device}, precision {self.precision}, {workers}"
 
-    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Links]:
-        """As `Translator.align`, while the search is led through the target; older exports tell of one head alone."""
-        positions = self.config.num_positions
-        end = None if positions is None else positions - 1  # EOS comes by itself
-        src = self.tokenizer.encode_src_batch([clean_text(src) for src, _ in pairs])
-        tgt = self.tokenizer.encode_tgt_batch([clean_text(tgt) for _, tgt in pairs])
-        src_pieces = [self.tokenizer.pieces_src(ids[:-1][:end]) for ids in src]
-        tgt_pieces = [self.tokenizer.pieces_tgt(ids[:-1][:end]) for ids in tgt]
-        links: list[Links] = [()] * len(pairs)
-        places = [place for place in range(len(pairs)) if src_pieces[place] and tgt_pieces[place]]
-        found = self.engine.translate_batch(
-            [src_pieces[place] for place in places],
-            [tgt_pieces[place] for place in places],
+    def search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> Found:
+        """Search several batches for each worker at a time; arguments and results as in `Engine.search`."""
+        lengths = [decode.width * len(ids) for ids in sources]
+        for places in by_length(lengths, decode.batch_tokens * _AHEAD * self.threads):
+            some = [sources[place] for place in places], [prefixes[place] for place in places]
+            yield places, self._search_batches(*some, decode)
+
+    def align(self, pairs: Sequence[EncodedPair]) -> list[ArrayLike]:
+        """Return the attention of each pair, while the search is led through the target; without EOS on either side.
+
+        Models exported by older versions give that of one head alone.
+        """
+        src = [self._pieces(self.tokenizer.pieces_src, ids) for ids, _ in pairs]
+        tgt = [self._pieces(self.tokenizer.pieces_tgt, ids) for _, ids in pairs]
+        weights: list[ArrayLike] = [np.zeros((0, 0))] * len(pairs)
+        places = [place for place in range(len(pairs)) if src[place] and tgt[place]]
+        found = self.runtime.translate_batch(
+            [src[place] for place in places],
+            [tgt[place] for place in places],
             max_batch_size=_ALIGNMENT_TOKENS,
             batch_type="tokens",
             beam_size=1,
-            max_decoding_length=1 + max(map(len, tgt_pieces), default=0),
+            max_decoding_length=1 + max(map(len, tgt), default=0),
             max_input_length=0,
             return_attention=True,
         )
         for place, one in zip(places, found, strict=True):
-            tags = len(self.tokenizer.tag_ids)  # which are no words
-            weights = [row[tags:] for row in one.attention[0][: len(tgt_pieces[place])]]
-            links[place] = word_links(weights, src_pieces[place][tags:], tgt_pieces[place])
-        return links
+            weights[place] = one.attention[0][: len(tgt[place])]
+        return weights
 
-    def _translate(
-        self, wanted: list[Request], decode: DecodeConfig, progress: Callable[[int], object] | None
-    ) -> list[Translation]:
-        """`translate` for clean texts and complete settings, with batches for all workers in each search."""
-        several = replace(decode, batch_tokens=decode.batch_tokens * _AHEAD * self.threads)
-        return super()._translate(wanted, several, progress)
+    def _pieces(self, pieces: Callable[[list[int]], list[str]], ids: Sequence[int]) -> list[str]:
+        """Return the pieces of ids without EOS, which comes by itself, as far as there are positions for both."""
+        end = None if self._max_positions is None else self._max_positions - 1
+        return pieces([token for token in ids if token != self.tokenizer.eos_id][:end])
 
-    def _tokens(self, decode: DecodeConfig) -> int:
-        """Of one batch, what was asked for, by the settings of several."""
-        return decode.batch_tokens // (_AHEAD * self.threads)
-
-    def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
-        """Hypotheses for several batches of source ids, longest first, which begin with prefixes."""
+    def _search_batches(
+        self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig
+    ) -> list[list[Hypothesis]]:
+        """Search several batches of source ids, longest first, for outputs that begin with prefixes."""
         rules = [output_rules(*ids, decode) for ids in zip(sources, prefixes, strict=True)]
         found = self._run(sources, rules, decode)
         late: dict[int, list[int]] = {}
@@ -148,10 +156,10 @@ class ExportedTranslator(RuntimeTranslator):
     def _run(
         self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig
     ) -> list[list[Hypothesis]]:
-        """All the hypotheses of the beam, best first; each batch is searched to the largest of its limits."""
+        """Return all hypotheses of the beam, best first; each batch is searched to the largest of its limits."""
         posted = []
         for part in self._parts(sources, rules, decode):
-            posted += self.engine.translate_batch(
+            posted += self.runtime.translate_batch(
                 [self.tokenizer.pieces_src(ids[:-1]) for ids in sources[part]],  # EOS comes by itself
                 [self.tokenizer.pieces_tgt(own.prefix_ids) or None for own in rules[part]],
                 asynchronous=True,
@@ -179,10 +187,10 @@ class ExportedTranslator(RuntimeTranslator):
     ) -> None:
         """Add the log-probabilities of prefixes, which CTranslate2 leaves out, and bring hypotheses in order again."""
         places = [place for place, ids in enumerate(prefixes) if ids]
-        scored = self.engine.score_batch(
+        scored = self.runtime.score_batch(
             [self.tokenizer.pieces_src(sources[place][:-1]) for place in places],
             [self.tokenizer.pieces_tgt(prefixes[place]) for place in places],
-            max_batch_size=self._tokens(decode),
+            max_batch_size=decode.batch_tokens,
             batch_type="tokens",
             max_input_length=0,
         )
@@ -193,13 +201,10 @@ class ExportedTranslator(RuntimeTranslator):
             )
 
     def _parts(self, sources: Sequence[Ids], rules: Sequence[OutputRules], decode: DecodeConfig) -> Iterator[slice]:
-        """Batches of the size that was asked for, or smaller ones where there would be fewer than workers.
-
-        The outputs of a batch have one least length.
-        """
+        """Cut the sources into batches, no fewer than there are workers; the outputs of each have one least length."""
         most, start = math.ceil(len(sources) / self.threads), 0
         while start < len(sources):
-            rows = min(most, max(1, self._tokens(decode) // (decode.width * len(sources[start]))))
+            rows = min(most, max(1, decode.batch_tokens // (decode.width * len(sources[start]))))
             lengths = [own.shortest for own in rules[start : start + rows]]
             rows = len(list(takewhile(lengths[0].__eq__, lengths)))
             yield slice(start, start + rows)

@@ -35,6 +35,11 @@ class ExportedConfig(BundleConfig):
     quantization: str = "float32"
     num_positions: int | None = None
 
+    @property
+    def max_positions(self) -> int | None:
+        """Most tokens that the model can read or write; None = any number."""
+        return self.num_positions
+
 
 def exported_format(path: Path | str) -> str | None:
     """The format of a directory that `translate.export` wrote; None for any other."""

@@ -1,23 +1,24 @@
-"""An exported ONNX model, run by onnxruntime: greedy search, without torch and lightning.
+"""The engine of exported ONNX models: greedy search with onnxruntime, without torch and lightning.
 
-`OnnxTranslator._search` is all that a program in another language has to do.
+`OnnxEngine._search_batch` is all that a program in another language has to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from translate.common.cores import available_cores
 from translate.config.decode import DecodeConfig
+from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules, output_rules
-from translate.translator.engines.exported import RuntimeTranslator
-from translate.translator.translation import Request, Translation
+from translate.translator.engines.engine import Engine, Found
+from translate.translator.parallel import by_length
 
 try:
     import onnxruntime
@@ -29,11 +30,12 @@ except ModuleNotFoundError as error:
 Array = np.ndarray[Any, Any]
 
 
-class OnnxTranslator(RuntimeTranslator):
-    """A `Translator` over a directory that `translate.export format=onnx` wrote; `Translator.load` makes it.
+class OnnxEngine(Engine):
+    """Run an exported model with onnxruntime.
 
     Args:
         path: An exported directory.
+        tokenizer: The one in it.
         device: "cpu", or "auto", which is the same.
         precision: "32".
 
@@ -41,43 +43,46 @@ class OnnxTranslator(RuntimeTranslator):
         ValueError: If the directory is damaged, or device and precision are others.
     """
 
-    searcher = "greedy, with onnxruntime"
+    name: ClassVar[str] = "an exported ONNX model, whose search is greedy"
+    fixed: ClassVar[Mapping[str, object]] = {"search": "beam", "beam_size": 1}
 
-    def __init__(self, path: Path | str, *, device: str = "auto", precision: str = "32") -> None:
+    def __init__(self, path: Path | str, tokenizer: Tokenizer, *, device: str, precision: str) -> None:
         if device not in ("auto", "cpu"):
             raise ValueError(f"device ({device}) cannot be used here: an ONNX model runs on cpu")
         if precision != "32":
             raise ValueError(f"precision={precision} is not possible: an ONNX model computes with precision=32")
-        super().__init__(path)
+        self.tokenizer = tokenizer
         self._encoder, self._decoder = (_session(Path(path, name)) for name in ("encoder.onnx", "decoder.onnx"))
 
     @property
-    def device(self) -> Any:
+    def device(self) -> str:
         """Where the model is: "cpu"."""
         return "cpu"
 
     @property
     def precision(self) -> str:
-        """What onnxruntime computes in: "float32"."""
+        """Type that onnxruntime computes in: "float32"."""
         return "float32"
 
+    @property
+    def threads(self) -> int:
+        """CPU threads that translate: one for each core."""
+        return available_cores()
+
     def describe(self) -> str:
-        """Runtime, device and precision in a line."""
+        """Describe runtime, device and precision in a line."""
         return f"onnxruntime {onnxruntime.__version__}, device {self.device}, precision {self.precision}"
 
-    def _translate(
-        self, wanted: list[Request], decode: DecodeConfig, progress: Callable[[int], object] | None
-    ) -> list[Translation]:
-        """`translate` for clean texts and complete settings."""
-        if decode.search == "beam" and decode.beam_size > 1:
-            raise ValueError(
-                f"beam_size ({decode.beam_size}) must be 1 with an ONNX model, whose search is {self.searcher}; "
-                "leave it out, or use the model that it was made from"
-            )
-        return super()._translate(wanted, decode, progress)
+    def search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> Found:
+        """Search one batch after another, whose threads onnxruntime divides; as in `Engine.search`."""
+        for places in by_length([len(ids) for ids in sources], decode.batch_tokens):
+            some = [sources[place] for place in places], [prefixes[place] for place in places]
+            yield places, self._search_batch(*some, decode)
 
-    def _search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
-        """The one hypothesis of each source of a batch; sentences that are done leave it."""
+    def _search_batch(
+        self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig
+    ) -> list[list[Hypothesis]]:
+        """Return the one hypothesis of each source; sentences that are done leave the batch."""
         special = self.tokenizer
         forbidden, eos_id = [special.pad_id, special.bos_id, special.unk_id], special.eos_id
         src_ids, src_mask = _padded(sources, special.pad_id)
@@ -107,13 +112,13 @@ class OnnxTranslator(RuntimeTranslator):
         return [[_hypothesis(*found, decode)] for found in zip(token_ids, token_log_probs, strict=True)]
 
     def _no_past(self, batch: int) -> list[Array]:
-        """What self-attention remembers before the first step: caches [B, …, 0, W]."""
+        """Return the empty self-attention caches before the first step, [B, …, 0, W]."""
         pasts = [given for given in self._decoder.get_inputs() if given.name.startswith("past_")]
         return [np.zeros((batch, *past.shape[1:-2], 0, past.shape[-1]), np.float32) for past in pasts]
 
 
 def _padded(sources: Sequence[Ids], pad_id: int) -> tuple[Array, Array]:
-    """Source ids [B, S] and which of them are real."""
+    """Return the source ids [B, S] and which of them are real."""
     lengths = np.array([len(ids) for ids in sources])
     src_mask = np.arange(lengths.max()) < lengths[:, None]
     src_ids = np.full(src_mask.shape, pad_id)
@@ -122,7 +127,7 @@ def _padded(sources: Sequence[Ids], pad_id: int) -> tuple[Array, Array]:
 
 
 def _restrict(log_probs: Array, rules: OutputRules, token_ids: list[int], eos_id: int) -> None:
-    """Set what must not follow to -inf, in place, [V]."""
+    """Set the log-probabilities [V] of what must not follow to -inf, in place."""
     forced = rules.forced(len(token_ids) + 1, eos_id)
     if forced is None:
         log_probs[list(rules.banned(token_ids, eos_id))] = -np.inf

@@ -1,0 +1,88 @@
+"""Open a model: choose the engine that runs a directory, and give it its tokenizer and settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from translate.common.cores import limit_threads
+from translate.common.memory import limit_kernel_caches
+from translate.config.decode import PRECISIONS
+from translate.data.tokenizer import Tokenizer
+from translate.translator.bundle import BundleConfig, find_model, load_bundle
+from translate.translator.engines.directory import exported_format, load_settings
+from translate.translator.engines.engine import Engine
+
+if TYPE_CHECKING:
+    import torch
+
+    from translate.model.transformer import Transformer
+
+
+def open_engine(path: Path | str | None, *, device: str, precision: str) -> tuple[Engine, Tokenizer, BundleConfig]:
+    """Open a model directory, or one that `translate.export` wrote; arguments and errors as in `Translator.load`."""
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision ({precision}) must be one of {', '.join(PRECISIONS)}")
+    written_for = exported_format(path) if path is not None else None
+    if path is None or written_for is None:
+        return _open_bundle(find_model(path), device, precision)
+    if precision == "int8":
+        raise ValueError(
+            "precision=int8 is not for exported models: what they were exported with is in them; leave it out"
+        )
+    config, tokenizer = load_settings(path), Tokenizer.load(path)
+    precision = "32" if precision == "auto" else precision
+    if written_for == "onnx":
+        from translate.translator.engines.onnx import OnnxEngine  # loads onnxruntime
+
+        return OnnxEngine(path, tokenizer, device=device, precision=precision), tokenizer, config
+    from translate.translator.engines.ctranslate2 import CTranslate2Engine  # loads ctranslate2
+
+    engine = CTranslate2Engine(path, tokenizer, config, device=device, precision=precision)
+    return engine, tokenizer, config
+
+
+def _open_bundle(directory: Path, device: str, precision: str) -> tuple[Engine, Tokenizer, BundleConfig]:
+    from translate.translator.engines.int8 import Int8Engine  # loads torch
+    from translate.translator.engines.torch import DTYPES, TorchEngine
+
+    place = find_device(device)
+    if place.type == "cpu":
+        limit_threads()
+    if precision == "16" and place.type != "cuda":
+        raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
+    if precision == "int8" and place.type != "cpu":
+        raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
+    model, tokenizer, config = load_bundle(directory, place)
+    if precision == "auto":
+        precision = _pick_precision(model, place)
+    if place.type == "cpu" and precision != "32":
+        limit_kernel_caches()
+    if precision == "int8":
+        return Int8Engine(model, tokenizer), tokenizer, config
+    return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config
+
+
+def _pick_precision(model: Transformer, device: torch.device) -> str:
+    """Return 16 bits on a GPU, 8-bit integers on a CPU whose C kernels can run the model, else 32 bits."""
+    from translate.model.int8_transformer import runs_natively
+
+    if device.type == "cuda":
+        return "16"
+    return "int8" if runs_natively(model) else "32"
+
+
+def find_device(name: str) -> torch.device:
+    """Return the device that `Translator.load` means by a name."""
+    import torch
+
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        if device.type not in ("cpu", "cuda"):
+            raise ValueError(f"device ({name}) is not supported; give cpu, cuda, cuda:N or auto")
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device ({name}) cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
