@@ -519,9 +519,9 @@ def test_the_door_protects(translator: Translator, tmp_path: Path, capfd: pytest
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protect", "--json", "--attention", "a"], "--attention cannot be had with --protect or --terms"),
-        (["--score", "--protect", "a", "b"], "--protect is of translations"),
-        (["--score", "--terms", "x", "a", "b"], "--terms is of translations"),
+        (["--protect", "--json", "--attention", "a"], "--attention cannot be combined with --protect or --terms"),
+        (["--score", "--protect", "a", "b"], "--protect is for translations"),
+        (["--score", "--terms", "x", "a", "b"], "--terms is for translations"),
     ],
 )
 def test_what_the_door_refuses(arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -165,14 +165,14 @@ def test_a_server_needs_only_ctranslate2_and_sentencepiece(directory: Path, ours
 
 def test_what_it_cannot_do_is_refused(directory: Path, theirs: Translator) -> None:
     with pytest.raises(
-        ValueError, match="attention weights: not possible with an exported CTranslate2 model; .*the model directory"
+        ValueError, match="attention weights: not possible with an exported CTranslate2 model; leave it out"
     ):
         theirs.cross_attention("a", "b")
     with pytest.raises(ValueError, match="scoring pairs: not possible"):
         theirs.score([("a", "b")])
-    with pytest.raises(ValueError, match=r"search \(sample\) .* not possible with an exported"):
+    with pytest.raises(ValueError, match=r"search \(sample\): not possible with an exported"):
         theirs.translate([], search="sample")
-    with pytest.raises(ValueError, match=r"beam_groups \(5\) .* not possible with an exported"):
+    with pytest.raises(ValueError, match=r"beam_groups \(5\): not possible with an exported"):
         theirs.translate([], beam_groups=5)
     with pytest.raises(ValueError, match=r"max_output_len \(5000\) must be at most 1024, the number of positions"):
         theirs.translate(["a"], max_output_len=5000)

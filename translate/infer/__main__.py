@@ -1,4 +1,4 @@
-"""The translating door: `python -m translate.infer "My brother is reading a book in the garden."`."""
+"""Translate from the command line: `python -m translate.infer "My brother is reading a book in the garden."`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from translate.common.command import run_door
-from translate.config.decode import PRECISIONS, DecodeConfig
+from translate.config.decode import DecodeConfig
 from translate.infer.answers import (
     Answer,
     Settings,
@@ -28,6 +28,7 @@ from translate.infer.answers import (
     translated_lines,
     write_answers,
 )
+from translate.infer.arguments import SCORE_SETTINGS, parse
 from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
 from translate.infer.resume import Record, open_output
 from translate.markup.terminology import Terminology, read_terms
@@ -39,41 +40,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("translate.infer")
 
-_DESCRIPTION = """\
-Translate sentences with a trained model.
-
-Sentences are given as arguments; without any, each line of stdin (or of --input) becomes one line of stdout (or of
---output), in order, an empty line for an empty line. Only translations go to stdout."""
-
-_EXAMPLES = """\
-examples:
-  python -m translate.infer "My brother is reading a book in the garden."
-  python -m translate.infer < text.en > text.fr
-  python -m translate.infer --input text.en --output text.fr --greedy
-  python -m translate.infer --input text.en --output text.fr --greedy --resume
-  python -m translate.infer --model runs/my/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "She is a lawyer."
-  python -m translate.infer --json "She is a lawyer." | jq .score
-  python -m translate.infer --prefix "Une femme" "A woman is reading."
-  python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "She is a lawyer."
-  python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "She is a lawyer."
-  python -m translate.infer --sample-distinct --num-hypotheses 5 "She is a lawyer."
-  python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
-  python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
-  python -m translate.infer --to en < text.fr > text.en
-  python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
-  python -m translate.infer --score "She is a lawyer." "Elle est avocate."
-  paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
-  python -m translate.infer --model FR_EN --pairs --input more.fr --output pairs.tsv
-
-Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
-sentence ends and translated piece by piece.
-
-A file of any size streams: memory does not grow with it. A run with --input and --output that stopped (Ctrl-C, kill,
-power) is continued by the same command with --resume: whole lines stay, what comes after them is redone. Until the
-output is complete, OUTPUT.resume stands beside it with its settings and the checksum of its input; other ones are
-refused. --device, --batch-tokens and --errors may change."""
-
-_SCORE_SETTINGS = ("length_penalty", "batch_tokens")  # the settings that --score takes
 _NOT_RECORDED = (  # options that may change when a run is continued
     *("input", "output", "resume", "sentences", "errors", "device", "batch_tokens", "verbose"),
 )
@@ -114,97 +80,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 logger.warning("stopped: the same command with --resume goes on where %s ends", args.output)
             raise
     return 0
-
-
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line; exits with a message if it is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m translate.infer",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
-    add("sentences", nargs="*", metavar="SENTENCE", help="what to translate; none reads lines")
-    add(
-        "--model",
-        action="append",
-        metavar="PATH",
-        help="run, model directory or exported one (default: runs/latest, the newest run); given again: an ensemble",
-    )
-    add("--to", metavar="LANG", help="language to translate into, of a model that knows both directions")
-    add("--input", metavar="FILE", help="read lines from this file, UTF-8")
-    add("--output", metavar="FILE", help="write lines to this file, as they get ready")
-    add("--resume", action="store_true", help="go on where the lines in --output end; begins it where it is missing")
-    add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")
-    width = parser.add_mutually_exclusive_group()
-    width.add_argument("--beam-size", type=int, metavar="N", help="hypotheses followed at once; 1 is greedy")
-    width.add_argument("--greedy", dest="beam_size", action="store_const", const=1, help="the same as --beam-size 1")
-    width.add_argument("--sample", dest="search", action="store_const", const="sample", help="draw outputs at random")
-    width.add_argument(
-        "--sample-distinct", dest="search", action="store_const", const="sample_distinct", help="draw different ones"
-    )
-    add("--temperature", type=float, metavar="T", help="of samples: above 1 draws more evenly, below 1 less")
-    add("--top-k", type=int, metavar="K", help="of samples: draw from the K most probable tokens; 0 is off")
-    add("--top-p", type=float, metavar="P", help="of samples: draw from the most probable ones that reach P; 1 is off")
-    add("--seed", type=int, metavar="S", help="of samples: the same seed draws the same for the same line")
-    add("--length-penalty", type=float, metavar="A", help="scores are log_prob / length^A; 0 is off")
-    add("--num-hypotheses", type=int, metavar="K", help="K lines per input: its number, score and text, tab-separated")
-    add("--mbr", choices=("none", "chrf", "bleu"), help="one line: that of the K most like the others, by sacreBLEU")
-    add("--min-output-len", type=int, metavar="T", help="fewest tokens of a translation, its end counted")
-    add("--max-output-len", type=int, metavar="T", help="most tokens of a translation, its end counted")
-    add("--min-output-ratio", type=float, metavar="R", help="fewest tokens per source token; 0 is off")
-    add("--max-output-ratio", type=float, metavar="R", help="most tokens per source token, plus 10; 0 is off")
-    add("--beam-groups", type=int, metavar="G", help="groups of the beam that keep clear of each other")
-    add("--diversity-penalty", type=float, metavar="P", help="how clear: nats per token that an earlier group took")
-    switch = argparse.BooleanOptionalAction
-    add("--repetition-guard", action=switch, help="search again where an output says the same again and again")
-    add("--length-guard", action=switch, help="search again where an output finds no end, far longer than its source")
-    begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
-    begin.add_argument("--prefixes", metavar="FILE", help="a line for each input: what its translation begins with")
-    add("--protect", action="store_true", help="tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay so")
-    add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that are to be translated so")
-    add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
-    add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
-    add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
-    add("--pairs", action="store_true", help="TSV of the input and its translation, headed by languages: training data")
-    add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
-    add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
-    add(
-        "--precision",
-        choices=PRECISIONS,
-        default="32",
-        help="of weights and matmuls; int8 needs a CPU, 16 a GPU; auto tries which is the fastest here",
-    )
-    add("--batch-tokens", type=int, metavar="T", help="limit of sentences * beam size * longest source in a batch")
-    add("-v", "--verbose", action="store_true", help="log and progress on stderr, tracebacks of errors")
-    args = parser.parse_args(arguments)
-    if args.sentences and args.input:
-        parser.error("give sentences or --input, not both")
-    if args.resume and not (args.input and args.output):
-        parser.error("--resume needs --input FILE and --output FILE, to see what is done and what is not")
-    if args.attention and not args.json:
-        parser.error("--attention needs --json")
-    if args.attention and (args.protect or args.terms):
-        parser.error("--attention cannot be had with --protect or --terms, where the model reads stand-ins")
-    for name in ("score", "json", "alignments"):
-        if args.pairs and getattr(args, name):
-            parser.error(f"--pairs writes source and translation and nothing else; leave out --{name}")
-    if args.score:
-        _check_score(parser, args)
-    return args
-
-
-def _check_score(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
-    if len(args.sentences) not in (0, 2):
-        parser.error(f"--score needs SOURCE and TARGET, or no argument to read lines, not {len(args.sentences)}")
-    for field in fields(DecodeConfig):
-        if field.name not in _SCORE_SETTINGS and getattr(args, field.name) is not None:
-            parser.error(f"--{field.name.replace('_', '-')} does nothing with --score")
-    for name in ("prefix", "prefixes", "protect", "terms", "alignments", "attention"):
-        if getattr(args, name):
-            parser.error(f"--{name} is of translations; it does nothing with --score")
 
 
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:
@@ -284,7 +159,7 @@ def _answer(
     settings["alignments"], settings["protect"] = args.alignments, args.protect
     settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
     if args.score:
-        settings = {name: settings[name] for name in (*_SCORE_SETTINGS, "progress")}
+        settings = {name: settings[name] for name in (*SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"
         return partial(scored_lines, translator, settings, name=name, as_json=args.json)
     if args.pairs:

@@ -1,0 +1,45 @@
+"""Command-line flags made from the fields of a settings dataclass."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Container
+from dataclasses import Field, fields
+from typing import Any, Protocol
+
+from translate.config.fields import describe_limits
+
+_TYPES = {"int": (int, "N"), "float": (float, "X")}  # by annotation: what reads a value, and its name in the help
+
+
+class FlagAdder(Protocol):
+    """An `argparse.ArgumentParser` or one of its groups."""
+
+    def add_argument(self, *names: str, **options: Any) -> Any: ...  # noqa: D102
+
+
+def add_flags(parser: FlagAdder, schema: type, *, leave_out: Container[str] = ()) -> None:
+    """Add a flag for each setting, whose value is None where it is not given.
+
+    Args:
+        parser: Gets the flags.
+        schema: Dataclass whose fields `setting` made.
+        leave_out: Names of settings without a flag.
+    """
+    for one in fields(schema):
+        if one.name not in leave_out:
+            add_flag(parser, one)
+
+
+def add_flag(parser: FlagAdder, one: Field[Any]) -> None:
+    """Add the flag of one setting: --beam-size for beam_size, --length-guard and --no-length-guard for a bool."""
+    limits = describe_limits(one)
+    text = f"{one.metadata['help']}{f' Must be {limits}.' if limits else ''}"
+    options: dict[str, Any] = {"help": text.replace("%", "%%")}
+    if one.type == "bool":
+        options["action"] = argparse.BooleanOptionalAction
+    elif one.metadata["choices"]:
+        options["choices"] = one.metadata["choices"]
+    else:
+        options["type"], options["metavar"] = _TYPES[str(one.type)]
+    parser.add_argument(f"--{one.name.replace('_', '-')}", **options)

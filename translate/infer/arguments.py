@@ -1,0 +1,149 @@
+"""The command line of `translate.infer`: its options, their help, and what cannot be combined."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields
+
+from translate.config.decode import PRECISIONS, DecodeConfig
+from translate.config.flags import add_flag, add_flags
+
+_DESCRIPTION = """\
+Translate sentences with a trained model.
+
+Sentences are given as arguments; without any, each line of stdin (or of --input) becomes one line of stdout (or of
+--output), in order, an empty line for an empty line. Only translations go to stdout."""
+
+_EXAMPLES = """\
+examples:
+  python -m translate.infer "My brother is reading a book in the garden."
+  python -m translate.infer < text.en > text.fr
+  python -m translate.infer --input text.en --output text.fr --greedy
+  python -m translate.infer --input text.en --output text.fr --greedy --resume
+  python -m translate.infer --model runs/my/2026-01-31_12-00-00 --beam-size 10 --num-hypotheses 3 "She is a lawyer."
+  python -m translate.infer --json "She is a lawyer." | jq .score
+  python -m translate.infer --prefix "Une femme" "A woman is reading."
+  python -m translate.infer --beam-size 6 --beam-groups 3 --num-hypotheses 3 "She is a lawyer."
+  python -m translate.infer --sample --top-p 0.9 --num-hypotheses 5 --seed 2 "She is a lawyer."
+  python -m translate.infer --sample-distinct --num-hypotheses 5 "She is a lawyer."
+  python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
+  python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
+  python -m translate.infer --to en < text.fr > text.en
+  python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
+  python -m translate.infer --score "She is a lawyer." "Elle est avocate."
+  paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
+  python -m translate.infer --model FR_EN --pairs --input more.fr --output pairs.tsv
+
+Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
+sentence ends and translated piece by piece.
+
+A file of any size streams: memory does not grow with it. A run with --input and --output that stopped (Ctrl-C, kill,
+power) is continued by the same command with --resume: whole lines stay, what comes after them is redone. Until the
+output is complete, OUTPUT.resume stands beside it with its settings and the checksum of its input; other ones are
+refused. --device, --batch-tokens and --errors may change."""
+
+SCORE_SETTINGS = ("length_penalty", "batch_tokens")  # the settings of the search that --score takes
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line; exit with a message if it is wrong."""
+    parser = make_parser()
+    args = parser.parse_args(arguments)
+    if args.sentences and args.input:
+        parser.error("give sentences or --input, not both")
+    if args.resume and not (args.input and args.output):
+        parser.error("--resume needs --input FILE and --output FILE, to see what is done and what is not")
+    if args.attention and not args.json:
+        parser.error("--attention needs --json")
+    if args.attention and (args.protect or args.terms):
+        parser.error("--attention cannot be combined with --protect or --terms, where the model reads stand-ins")
+    for name in ("score", "json", "alignments"):
+        if args.pairs and getattr(args, name):
+            parser.error(f"--pairs writes source and translation and nothing else; leave out --{name}")
+    if args.score:
+        _check_score(parser, args)
+    return args
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line, its options in groups by subject."""
+    parser = argparse.ArgumentParser(
+        prog="python -m translate.infer",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sentences", nargs="*", metavar="SENTENCE", help="what to translate; none reads lines")
+    parser.add_argument("-v", "--verbose", action="store_true", help="log and progress on stderr, tracebacks of errors")
+    _add_model_flags(parser)
+    _add_file_flags(parser)
+    _add_output_flags(parser)
+    _add_text_flags(parser)
+    group = parser.add_argument_group("search", "Settings that are not given are those of the model directory.")
+    search = {field.name: field for field in fields(DecodeConfig)}
+    width = group.add_mutually_exclusive_group()
+    add_flag(width, search["beam_size"])
+    width.add_argument("--greedy", dest="beam_size", action="store_const", const=1, help="same as --beam-size 1")
+    for name in ("sample", "sample_distinct"):
+        flag, help_text = f"--{name.replace('_', '-')}", f"same as search={name}: draw outputs at random"
+        width.add_argument(flag, dest="search", action="store_const", const=name, help=help_text)
+    add_flags(group, DecodeConfig, leave_out=("search", "beam_size"))
+    return parser
+
+
+def _add_model_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("model").add_argument
+    add(
+        "--model",
+        action="append",
+        metavar="PATH",
+        help="run, model directory or exported one (default: runs/latest, the newest run); given again: an ensemble",
+    )
+    add("--to", metavar="LANG", help="language to translate into, of a model that knows both directions")
+    add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
+    add(
+        "--precision",
+        choices=PRECISIONS,
+        default="auto",
+        help="type of weights and matmuls; int8 needs a CPU, 16 a GPU; auto (default): 16 on a GPU, int8 on a CPU with "
+        "the C kernels, else 32",
+    )
+
+
+def _add_file_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("files").add_argument
+    add("--input", metavar="FILE", help="read lines from this file, UTF-8")
+    add("--output", metavar="FILE", help="write lines to this file, as they get ready")
+    add("--resume", action="store_true", help="go on where the lines in --output end; begin it where it is missing")
+    add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")
+
+
+def _add_output_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("what is written").add_argument
+    add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
+    add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
+    add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
+    add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
+    add("--pairs", action="store_true", help="TSV of the input and its translation, headed by languages: training data")
+
+
+def _add_text_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what translations must contain")
+    begin = group.add_mutually_exclusive_group()
+    begin.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
+    begin.add_argument("--prefixes", metavar="FILE", help="a line for each input: what its translation begins with")
+    add = group.add_argument
+    add("--protect", action="store_true", help="tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay unchanged")
+    add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that must be translated this way")
+
+
+def _check_score(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    if len(args.sentences) not in (0, 2):
+        parser.error(f"--score needs SOURCE and TARGET, or no argument to read lines, not {len(args.sentences)}")
+    for field in fields(DecodeConfig):
+        if field.name not in SCORE_SETTINGS and getattr(args, field.name) is not None:
+            parser.error(f"--{field.name.replace('_', '-')} does nothing with --score")
+    for name in ("prefix", "prefixes", "protect", "terms", "alignments", "attention"):
+        if getattr(args, name):
+            parser.error(f"--{name} is for translations; it does nothing with --score")
