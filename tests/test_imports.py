@@ -147,7 +147,7 @@ def test_garbage_is_not_searched_for_while_importing() -> None:
     gc.unfreeze()
 
 
-def test_the_door_to_translation_is_at_the_top() -> None:
+def test_the_command_to_translation_is_at_the_top() -> None:
     run(
         "import sys\nfrom translate import Translator, Translation\nassert Translator.load and Translation\n"
         "heavy = {'torch', 'lightning', 'ctranslate2', 'omegaconf', 'numpy', 'sacrebleu'}  # until a model is opened\n"

@@ -1,4 +1,4 @@
-"""The translating door, as a user meets it."""
+"""The command `python -m translate.infer`, as a user meets it."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def translator(model_path: str) -> Translator:
     return Translator.load(model_path, device="cpu")
 
 
-class Door:
+class Command:
     """Calls `main` with bytes on stdin and returns the bytes of stdout."""
 
     def __init__(self, model: str, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[bytes]) -> None:
@@ -63,36 +63,36 @@ class Door:
 
 
 @pytest.fixture
-def door(model_path: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Door:
-    return Door(model_path, monkeypatch, capfdbinary)
+def infer(model_path: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Command:
+    return Command(model_path, monkeypatch, capfdbinary)
 
 
-def test_arguments_are_translated_one_per_line(door: Door, translator: Translator) -> None:
+def test_arguments_are_translated_one_per_line(infer: Command, translator: Translator) -> None:
     sentences = ["a cat", "", "the sea"]
     expected = [translation.text for translation in translator.translate(sentences)]
-    assert door(*sentences).decode().split("\n") == [*expected, ""]
-    assert door.err == b""
+    assert infer(*sentences).decode().split("\n") == [*expected, ""]
+    assert infer.err == b""
 
 
-def test_every_line_of_any_input_is_one_line(door: Door) -> None:
+def test_every_line_of_any_input_is_one_line(infer: Command) -> None:
     odd = ["a cat", "", "  ", "😀 \x00\x1b[1m", "a\u2028b\x0b\x85c", "x" * 3000, "word " * 400, "é\u0301", "a\rb"]
     data = b"\xef\xbb\xbf" + "\r\n".join(odd).encode()
-    out = door("--greedy", stdin=data).decode()
+    out = infer("--greedy", stdin=data).decode()
     assert out.count("\n") == len(odd)
     lines = out.split("\n")
     assert [bool(line) for line in lines[1:3]] == [False, False]
     assert all(lines[i] for i in (0, 3, 4, 5, 6, 7, 8))
-    assert door("a cat", "--greedy").decode() == lines[0] + "\n"
+    assert infer("a cat", "--greedy").decode() == lines[0] + "\n"
 
 
-def test_files_stream_line_by_line(door: Door, tmp_path: Path, translator: Translator) -> None:
+def test_files_stream_line_by_line(infer: Command, tmp_path: Path, translator: Translator) -> None:
     source, target = tmp_path / "in.en", tmp_path / "out.fr"
     source.write_bytes(b"a cat\n\nthe sea")
-    assert door("--input", str(source), "--output", str(target)) == b""
+    assert infer("--input", str(source), "--output", str(target)) == b""
     expected = [translation.text for translation in translator.translate(["a cat", "", "the sea"])]
     assert target.read_text(encoding="utf-8") == "".join(f"{line}\n" for line in expected)
     with pytest.raises(ValueError, match="is the file of --input"):
-        door("--input", str(source), "--output", str(source))
+        infer("--input", str(source), "--output", str(source))
     assert source.read_bytes() == b"a cat\n\nthe sea"
 
 
@@ -112,20 +112,20 @@ PAIRS = ("a cat\tun chat", "the sea\tla mer", "a\t", "sea cat\tmer", "by\tà")
     ],
 )
 def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
-    door: Door, tmp_path: Path, options: list[str], lines_each: int
+    infer: Command, tmp_path: Path, options: list[str], lines_each: int
 ) -> None:
     source, target = tmp_path / "in.en", tmp_path / "out.fr"
     lines = PAIRS if "--score" in options else ["a cat", "", "the sea", "", "a cat sat by the sea"]
     source.write_bytes("\n".join(lines).encode())
     command = ["--input", str(source), "--output", str(target), *options]
-    door(*command)
+    infer(*command)
     whole = target.read_bytes()
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
     header = "--pairs" in options
     assert len(ends) == header + len(lines) * lines_each
     for cut in (0, ends[0] - 1, ends[2], ends[2] + 1, ends[-2], len(whole) - 1, len(whole)):
         target.write_bytes(whole[:cut].replace(b"a", b"@"))  # what is there already stays as it is
-        door("--resume", *command)
+        infer("--resume", *command)
         kept = sum(end <= cut for end in ends)
         if header:
             kept = max(0, kept - 1) // lines_each * lines_each
@@ -137,14 +137,14 @@ def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
 
 
 def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
-    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    infer: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
     source.write_text("a cat\nthe sea\nby the sea\n\na\n")
     prefixes = tmp_path / "prefixes.fr"
     prefixes.write_text("un\n\n\n\nla\n")
     command = ["--input", str(source), "--output", str(target), "--prefixes", str(prefixes), "-v"]
-    door(*command)
+    infer(*command)
     whole, translate = target.read_bytes(), Translator.translate
     assert not record.exists()
 
@@ -157,31 +157,31 @@ def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
         patch.setattr("translate.infer.__main__.LINES", 2)
         patch.setattr(Translator, "translate", stop)
         with pytest.raises(KeyboardInterrupt):
-            door(*command)
+            infer(*command)
     assert caplog.messages[-1] == f"stopped: the same command with --resume goes on where {target} ends"
     stopped = target.read_bytes()
     assert stopped.count(b"\n") == 2
     with pytest.raises(ValueError, match=r"begun with other settings .*beam_size 1, before None"):
-        door(*command, "--resume", "--greedy")
+        infer(*command, "--resume", "--greedy")
     source.write_text("a dog\nthe sea\nby the sea\n\na\n")
     with pytest.raises(ValueError, match="the input is not the one"):
-        door(*command, "--resume")
+        infer(*command, "--resume")
     source.write_text("a cat\nthe sea\nby the sea\n\na\n")
     prefixes.write_text("un\n\n\n\nle\n")
     with pytest.raises(ValueError, match=r"begun with other settings .*prefixes .*prefixes\.fr \(sha256 "):
-        door(*command, "--resume")
+        infer(*command, "--resume")
     prefixes.write_text("un\n\n\n\nla\n")
     assert (target.read_bytes(), record.exists()) == (stopped, True)
-    door(*command, "--resume", "--batch-tokens", "7")
+    infer(*command, "--resume", "--batch-tokens", "7")
     assert "2 of 5 lines are done" in caplog.text
-    assert b"5/5" in door.err
+    assert b"5/5" in infer.err
     assert caplog.messages[-1].startswith("3 lines in")
     assert target.read_bytes() == whole
     assert not record.exists()
 
 
 def test_an_output_of_something_else_is_not_continued(
-    door: Door, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    infer: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
     source.write_text("a cat\nthe sea\n")
@@ -193,14 +193,14 @@ def test_an_output_of_something_else_is_not_continued(
     ):
         target.write_text(written)
         with pytest.raises(ValueError, match=message):
-            door(*command, *options)
+            infer(*command, *options)
         assert target.read_text() == written
         assert "is not checked" in caplog.text
     record.write_text("{")
     with pytest.raises(ValueError, match=r"out\.fr\.resume is damaged; delete it"):
-        door(*command)
+        infer(*command)
     with pytest.raises(ValueError, match="--resume goes from a file to a file"):
-        door("--input", str(source), "--output", "/dev/null", "--resume")
+        infer("--input", str(source), "--output", "/dev/null", "--resume")
 
 
 MANY = """
@@ -234,17 +234,17 @@ def test_memory_does_not_grow_with_the_file(model_path: str, tmp_path: Path) -> 
     assert float(done.stdout) < 8  # MiB; its lines alone are 9 MiB, and more as strings
 
 
-def test_search_options_reach_the_search(door: Door, translator: Translator) -> None:
+def test_search_options_reach_the_search(infer: Command, translator: Translator) -> None:
     (expected,) = translator.translate(["a cat"], beam_size=1, min_output_len=2, max_output_len=4, length_penalty=0.0)
     options = ["--greedy", "--min-output-len", "2", "--max-output-len", "4", "--length-penalty", "0"]
-    found = json.loads(door("--json", "--batch-tokens", "7", *options, "a cat"))
+    found = json.loads(infer("--json", "--batch-tokens", "7", *options, "a cat"))
     assert found["text"] == expected.text
     assert found["hypotheses"][0]["token_ids"] == list(expected.hypotheses[0].token_ids)
     assert found["score"] == pytest.approx(found["hypotheses"][0]["log_prob"], abs=1e-9)
 
 
-def test_several_hypotheses_are_numbered_lines(door: Door, translator: Translator) -> None:
-    lines = door("--num-hypotheses", "2", stdin=b"a cat\n\nthe sea\n").decode().splitlines()
+def test_several_hypotheses_are_numbered_lines(infer: Command, translator: Translator) -> None:
+    lines = infer("--num-hypotheses", "2", stdin=b"a cat\n\nthe sea\n").decode().splitlines()
     rows = [line.split("\t") for line in lines]
     assert [row[0] for row in rows] == ["1", "1", "2", "2", "3", "3"]
     expected = translator.translate(["a cat"], num_hypotheses=2)[0].hypotheses
@@ -253,34 +253,34 @@ def test_several_hypotheses_are_numbered_lines(door: Door, translator: Translato
     assert [row[1:] for row in rows[2:4]] == [["0.0000", ""]] * 2
 
 
-def test_pairs_are_read_back_as_they_were_written(door: Door, translator: Translator, tmp_path: Path) -> None:
+def test_pairs_are_read_back_as_they_were_written(infer: Command, translator: Translator, tmp_path: Path) -> None:
     odd = ["a cat", "en\tfr", "", '"a" ""cat', '"', "a\tcat\t", " the\rsea ", "\u2028", "en"]
     path = tmp_path / "pairs.tsv"
-    path.write_bytes(door("--pairs", stdin="\n".join(odd).encode()))
+    path.write_bytes(infer("--pairs", stdin="\n".join(odd).encode()))
     sources = [clean_text(text) for text in odd]
     expected = [{"src": src, "tgt": one.text} for src, one in zip(sources, translator.translate(odd), strict=True)]
     assert list(read_table(str(path), "en", "fr", True)) == expected
-    path.write_bytes(door("--pairs", "--num-hypotheses", "2", stdin=b"a cat\n\n"))
+    path.write_bytes(infer("--pairs", "--num-hypotheses", "2", stdin=b"a cat\n\n"))
     texts = [one.text for one in translator.translate(["a cat"], num_hypotheses=2)[0].hypotheses]
     pairs = [(row["tgt"], row["src"]) for row in read_table(str(path), "fr", "en", True)]  # columns are found by name
     assert pairs == [("a cat", texts[0]), ("a cat", texts[1]), ("", ""), ("", "")]
 
 
-def test_prefixes_begin_the_translations(door: Door, translator: Translator, tmp_path: Path) -> None:
+def test_prefixes_begin_the_translations(infer: Command, translator: Translator, tmp_path: Path) -> None:
     expected = translator.translate(["a cat", "", "the sea"], prefixes=["la", "la", "la"])
-    assert door("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
+    assert infer("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
     assert expected[0].text.startswith("la")
     file = tmp_path / "begin.fr"
     file.write_text("la\n\n\n", encoding="utf-8")
     expected = translator.translate(["a cat", "the sea"], prefixes=["la", None])
-    lines = door("--prefixes", str(file), stdin=b"a cat\n\nthe sea\n").decode().splitlines()
+    lines = infer("--prefixes", str(file), stdin=b"a cat\n\nthe sea\n").decode().splitlines()
     assert lines == [expected[0].text, "", expected[1].text]
     with pytest.raises(ValueError, match=r"begin\.fr has 3 lines and the input 1"):
-        door("--prefixes", str(file), "a cat")
+        infer("--prefixes", str(file), "a cat")
 
 
-def test_json_is_one_object_per_line(door: Door) -> None:
-    objects = [json.loads(line) for line in door("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
+def test_json_is_one_object_per_line(infer: Command) -> None:
+    objects = [json.loads(line) for line in infer("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
     assert [found["src"] for found in objects] == ["a cat", ""]
     assert list(objects[0]) == ["src", "text", "score", "hypotheses"]
     assert len(objects[0]["hypotheses"]) == 2
@@ -289,34 +289,34 @@ def test_json_is_one_object_per_line(door: Door) -> None:
     assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": []}
 
 
-def test_sampling_options_reach_the_samples(door: Door, translator: Translator) -> None:
+def test_sampling_options_reach_the_samples(infer: Command, translator: Translator) -> None:
     for option, search in (("--sample", "sample"), ("--sample-distinct", "sample_distinct")):
         settings = {"search": search, "temperature": 2.0, "top_k": 50, "top_p": 0.9, "seed": 4, "num_hypotheses": 3}
         (expected,) = translator.translate(["a cat"], **settings)  # type: ignore[arg-type]
         options = ["--temperature", "2", "--top-k", "50", "--top-p", "0.9", "--seed", "4", "--num-hypotheses", "3"]
-        lines = door(option, *options, "a cat").decode().splitlines()
+        lines = infer(option, *options, "a cat").decode().splitlines()
         assert lines == [f"1\t{one.score:.4f}\t{one.text}" for one in expected.hypotheses]
     with pytest.raises(ValueError, match=r"temperature \(2\.0\) does nothing with search=beam"):
-        door("--temperature", "2", "a cat")
+        infer("--temperature", "2", "a cat")
 
 
-def test_invalid_utf8_stops_after_the_lines_before_it(door: Door) -> None:
+def test_invalid_utf8_stops_after_the_lines_before_it(infer: Command) -> None:
     with pytest.raises(ValueError, match="stdin, line 2: invalid UTF-8"):
-        door(stdin=b"a cat\nb\xffd\n")
-    assert door.out.count(b"\n") == 1
-    assert door("--errors=replace", stdin=b"a cat\nb\xffd\n").count(b"\n") == 2
+        infer(stdin=b"a cat\nb\xffd\n")
+    assert infer.out.count(b"\n") == 1
+    assert infer("--errors=replace", stdin=b"a cat\nb\xffd\n").count(b"\n") == 2
 
 
-def test_verbose_shows_progress_on_stderr_and_logs(door: Door, caplog: pytest.LogCaptureFixture) -> None:
-    assert door("-v", stdin=b"a cat\n\n").count(b"\n") == 2
+def test_verbose_shows_progress_on_stderr_and_logs(infer: Command, caplog: pytest.LogCaptureFixture) -> None:
+    assert infer("-v", stdin=b"a cat\n\n").count(b"\n") == 2
     assert "precision 32" in caplog.text
     assert "2 lines in" in caplog.text
-    assert b"line/s" in door.err
+    assert b"line/s" in infer.err
 
 
-def test_a_bad_setting_is_refused_before_input_is_read(door: Door) -> None:
+def test_a_bad_setting_is_refused_before_input_is_read(infer: Command) -> None:
     with pytest.raises(ValueError, match="beam_size"):
-        door("--beam-size", "0")
+        infer("--beam-size", "0")
 
 
 def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
@@ -359,46 +359,46 @@ def test_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
 def test_a_closed_pipe_ends_quietly(model_path: str, tmp_path: Path) -> None:
     source = tmp_path / "many.en"
     source.write_text("a cat sat\n" * 40_000)
-    door = subprocess.Popen(
+    process = subprocess.Popen(
         [*COMMAND, "--model", model_path, "--greedy", "--input", str(source)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert door.stdout is not None
-    assert door.stdout.readline().strip()
-    door.stdout.close()
-    assert door.stderr is not None
-    assert door.stderr.read() == b""
-    assert door.wait(60) == 141
+    assert process.stdout is not None
+    assert process.stdout.readline().strip()
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 141
 
 
 @pytest.mark.slow
 def test_a_line_typed_is_answered_and_an_interrupt_ends_quietly(model_path: str) -> None:
-    door = subprocess.Popen(
+    process = subprocess.Popen(
         [*COMMAND, "--model", model_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert door.stdin is not None
-    assert door.stdout is not None
-    door.stdin.write(b"a cat\n")
-    door.stdin.flush()
-    assert door.stdout.readline().endswith(b"\n")
-    door.send_signal(signal.SIGINT)
-    out, err = door.communicate(timeout=60)
-    assert (door.returncode, out, err) == (130, b"", b"")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"a cat\n")
+    process.stdin.flush()
+    assert process.stdout.readline().endswith(b"\n")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
 
 
 def test_an_output_that_does_not_fit_is_named_and_can_be_resumed(
-    door: Door, tmp_path: Path, small_files: Callable[[int], None]
+    infer: Command, tmp_path: Path, small_files: Callable[[int], None]
 ) -> None:
     source, output = tmp_path / "in", tmp_path / "out"
     source.write_text("a cat\n" * 50)
     small_files(2000)
     with pytest.raises(OSError, match="File too large") as error:
-        door("--input", str(source), "--output", str(output), "--json", "--greedy")
+        infer("--input", str(source), "--output", str(output), "--json", "--greedy")
     assert error.value.filename == str(output)
     assert (tmp_path / "out.resume").is_file()
     small_files(1_000_000)
-    door("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
+    infer("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
     assert output.read_text().count("\n") == 50
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
@@ -417,7 +417,7 @@ def test_a_full_disk_is_one_line_and_status_2(model_path: str, to: str) -> None:
 
 
 def test_an_output_is_on_the_disk_before_its_record_goes(
-    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    infer: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "in").write_text("a cat\n")
     fsync, synced = os.fsync, []
@@ -427,7 +427,7 @@ def test_an_output_is_on_the_disk_before_its_record_goes(
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", watched)
-    door("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
+    infer("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
     assert ((tmp_path / "out").stat().st_ino, True) in synced
     assert not (tmp_path / "out.resume").exists()
 
@@ -444,21 +444,21 @@ def test_an_output_is_not_continued_by_another_model_in_the_same_place(
     shutil.copytree(find_model(model_path), model)
     source.write_text("a cat\nthe sea\n")
     command = ["--input", str(source), "--output", str(target)]
-    door = Door(str(model), monkeypatch, capfdbinary)
+    infer = Command(str(model), monkeypatch, capfdbinary)
     with monkeypatch.context() as patch:
         patch.setattr(Translator, "translate", raising(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            door(*command)
+            infer(*command)
     target.write_text("le chat\n")  # as if one line had been done
     name = {"weights": "model.safetensors", "tokenizer": "tokenizer.model", "settings": "config.yaml"}.get(changed)
     with (model / (name or "README.md")).open("ab") as file:
         file.write(b"\n")
     if name is None:
-        door(*command, "--resume")
+        infer(*command, "--resume")
         assert target.read_text().startswith("le chat\n")
     else:
         with pytest.raises(ValueError, match=r"begun with other settings .*: model .*model \(sha256 .*, before "):
-            door(*command, "--resume")
+            infer(*command, "--resume")
         assert target.read_text() == "le chat\n"
 
 

@@ -501,7 +501,7 @@ def test_an_exported_model_protects_as_the_one_it_was_made_from(translator: Tran
     ]
 
 
-def test_the_door_protects(translator: Translator, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_protects(translator: Translator, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     terms = tmp_path / "terms.tsv"
     terms.write_text("man\tMONSIEUR\n", encoding="utf-8")
     command = ["--model", str(TINY), "--device", "cpu", "--protect", "--terms", str(terms), "--num-hypotheses", "2"]
@@ -524,7 +524,7 @@ def test_the_door_protects(translator: Translator, tmp_path: Path, capfd: pytest
         (["--score", "--terms", "x", "a", "b"], "--terms is for translations"),
     ],
 )
-def test_what_the_door_refuses(arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_the_command_refuses(arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capfd.readouterr().err

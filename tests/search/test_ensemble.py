@@ -94,12 +94,28 @@ def test_what_does_not_fit_is_refused(members: list[Translator]) -> None:
         Translator.ensemble([first, first, Translator(first.engine, first.tokenizer, turned)])
 
 
-def test_the_door_makes_an_ensemble_of_several_models(
+def test_the_command_makes_an_ensemble_of_several_models(
     members: list[Translator], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     member = members[1]
     save_bundle(tmp_path / "model", member.engine.model, member.tokenizer, member.config)
-    assert main(["--model", str(TINY), "--model", str(tmp_path), "--device", "cpu", "--json", "two dogs run"]) == 0
+    assert (
+        main(
+            [
+                "--model",
+                str(TINY),
+                "--model",
+                str(tmp_path),
+                "--device",
+                "cpu",
+                "--precision",
+                "32",
+                "--json",
+                "two dogs run",
+            ]
+        )
+        == 0
+    )
     (expected,) = Translator.ensemble(members[:2]).translate(["two dogs run"])
     found = json.loads(capfd.readouterr().out)
     assert (found["text"], found["score"]) == (expected.text, pytest.approx(expected.score, abs=1e-6))

@@ -90,8 +90,20 @@ def test_choosing_among_one_is_refused(translator: Translator) -> None:
         translator.translate(["a cat"], mbr="bleu")
 
 
-def test_the_door_writes_the_choice_alone(translator: Translator, capfd: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--model", str(TINY), "--device", "cpu", "--sample", "--num-hypotheses", "8", "--mbr", "chrf"]
+def test_the_command_writes_the_choice_alone(translator: Translator, capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "--model",
+        str(TINY),
+        "--device",
+        "cpu",
+        "--precision",
+        "32",
+        "--sample",
+        "--num-hypotheses",
+        "8",
+        "--mbr",
+        "chrf",
+    ]
     assert main([*arguments, "two dogs run"]) == 0
     (expected,) = translator.translate(["two dogs run"], search="sample", num_hypotheses=8, mbr="chrf")
     assert capfd.readouterr().out == f"{expected.text}\n"

@@ -80,9 +80,9 @@ def test_long_texts_are_aligned_piece_by_piece(translator: Translator) -> None:
     assert [piece for piece, _ in whole.hypotheses[0].parts] == sentences
 
 
-def test_the_door_adds_a_column(translator: Translator, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_command_adds_a_column(translator: Translator, capfd: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str) -> list[str]:
-        assert main(["--model", str(TINY), "--device", "cpu", "--alignments", *arguments]) == 0
+        assert main(["--model", str(TINY), "--device", "cpu", "--precision", "32", "--alignments", *arguments]) == 0
         return capfd.readouterr().out.splitlines()
 
     sentences = ["two dogs run", "", "a cat"]
@@ -99,11 +99,16 @@ def test_the_door_adds_a_column(translator: Translator, capfd: pytest.CaptureFix
 def test_alignments_of_scored_pairs_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--score", "--alignments", "a", "b"])
-    assert "--alignments is of translations" in capfd.readouterr().err
+    assert "--alignments is for translations" in capfd.readouterr().err
 
 
 def test_json_holds_attention_weights_when_asked(translator: Translator, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["--model", str(TINY), "--device", "cpu", "--json", "--attention", "two dogs run", ""]) == 0
+    assert (
+        main(
+            ["--model", str(TINY), "--device", "cpu", "--precision", "32", "--json", "--attention", "two dogs run", ""]
+        )
+        == 0
+    )
     found, empty = (json.loads(line) for line in capfd.readouterr().out.splitlines())
     expected = translator.cross_attention("two dogs run", found["text"])
     assert (found["attention"]["src_pieces"], found["attention"]["tgt_pieces"]) == expected[:2]

@@ -109,11 +109,11 @@ def test_what_is_no_pair_is_refused(translator: Translator, pairs: list[tuple[st
 
 
 def score_door(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["--model", str(TINY), "--device", "cpu", "--score", *arguments]) == 0
+    assert main(["--model", str(TINY), "--device", "cpu", "--precision", "32", "--score", *arguments]) == 0
     return capfd.readouterr().out
 
 
-def test_the_door_writes_log_prob_and_score(
+def test_the_command_writes_log_prob_and_score(
     translator: Translator, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "pairs.tsv"

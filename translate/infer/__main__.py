@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         translator = translator.into(args.to) if args.to else translator
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
-        # refuses a bad setting before a file is emptied or a line is awaited
+        # an empty input, so that a bad setting is refused before a file is emptied or a line is awaited
         list(_answer(args, translator, None, None)([], 1))
         output: BinaryIO = sys.stdout.buffer
         if args.output:
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:
-    """The stream of lines and, where it is known, their number."""
+    """Open the stream of lines; return it with their number, where that is known."""
     if not args.input:
         return cast("BufferedReader", sys.stdin.buffer), (1 if args.score else len(args.sentences)) or None
     file = stack.enter_context(Path(args.input).open("rb"))  # noqa: SIM115 - the stack closes it
@@ -93,7 +93,7 @@ def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedRea
 
 
 def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iterator[list[str]]:
-    """Chunks of input lines, the first `skip` left out."""
+    """Read chunks of input lines, without the first `skip`."""
     if args.sentences:
         texts = argument_lines(args.sentences, errors=args.errors)
         return iter([["\t".join(text.replace("\t", " ") for text in texts)] if args.score else texts])
@@ -102,13 +102,13 @@ def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iter
 
 
 def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
-    """What makes the output, where that can be continued: from a file to a file."""
+    """Return the record of an output that can be continued: one from a file to a file."""
     if not (args.input and args.output):
         return None
     output = Path(args.output)
     if not source.seekable() or (output.exists() and not output.is_file()):
         if args.resume:
-            raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is none")
+            raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is not a file")
         return None
     settings = {name: value for name, value in vars(args).items() if name not in _NOT_RECORDED}
     settings["model"] = [_identity(path) for path in args.model or [LATEST]]
@@ -119,13 +119,13 @@ def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
 
 
 def _identity(path: Path | str) -> str:
-    """Return where a model is and what it is, so that one that was trained anew in the same place is another."""
+    """Return where a model is and a digest of it, which tells a new model in the same place from the old one."""
     directory = Path(path) if exported_format(path) else find_model(path)
     return f"{directory.resolve()} (sha256 {fingerprint(directory)})"
 
 
 def _answered(args: argparse.Namespace, record: Record | None, total: int | None) -> tuple[int, int]:
-    """Lines of input that are done already, and the bytes of their output."""
+    """Return how many lines of the input are done already, and how many bytes of the output they have."""
     if record is None or total is None or not args.resume:
         return 0, 0
     several = lines_per_source(vars(args))
@@ -140,7 +140,7 @@ def _answered(args: argparse.Namespace, record: Record | None, total: int | None
 def _prefixes(
     args: argparse.Namespace, stack: ExitStack, total: int | None, skip: int
 ) -> Callable[[int], list[str]] | None:
-    """What gives the beginnings of the next so many translations, if there are any."""
+    """Return a function that gives the prefixes of the next `count` translations, if there are any."""
     if args.prefixes:
         file = stack.enter_context(Path(args.prefixes).open("rb"))  # noqa: SIM115 - the stack closes it
         return aligned_lines(file, args.prefixes, total, errors=args.errors, skip=skip)
@@ -153,7 +153,7 @@ def _answer(
     prefixes: Callable[[int], list[str]] | None,
     progress: Callable[[int], object] | None,
 ) -> Answer:
-    """What makes the output lines."""
+    """Choose the function that makes the output lines, with its settings."""
     settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
     settings["progress"] = progress
     settings["alignments"], settings["protect"] = args.alignments, args.protect
@@ -169,7 +169,7 @@ def _answer(
 
 
 def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO, before: int) -> None:
-    """Answer all chunks, behind the lines that were done before."""
+    """Write the output lines of all chunks, after the lines that were done before."""
     start = perf_counter()
     number = write_answers(answer, chunks, output, before) - before
     seconds = perf_counter() - start
@@ -178,14 +178,14 @@ def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO, before: 
 
 @contextlib.contextmanager
 def _progress(args: argparse.Namespace, total: int | None, done: int) -> Iterator[Callable[[int], object]]:
-    """What to call with the number of lines done: a bar on stderr where one can be seen and disturbs nothing."""
+    """Give a function to call with the number of lines done: a bar on stderr where it is seen and disturbs nothing."""
     visible = args.verbose or (sys.stderr.isatty() and not args.sentences and (args.output or not sys.stdout.isatty()))
     if not visible:
         yield lambda lines: None
         return
     try:
         from tqdm import tqdm
-    except ModuleNotFoundError:  # beside an exported model nothing else needs it
+    except ModuleNotFoundError:  # nothing else needs it beside an exported model
         yield lambda lines: None
         return
     # smoothing 0, the mean of the whole run: lines get shorter in the course of each chunk

@@ -1,4 +1,4 @@
-"""What `translate.infer` writes for the lines it reads."""
+"""The lines that `translate.infer` writes for those it reads."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def translated_lines(
     as_json: bool,
     attention: bool,
 ) -> Iterator[str]:
-    """Lines that answer `texts`, the first of which is line `first` of the input.
+    """Translate `texts` and yield their output lines.
 
     Args:
         translator: Translates.
-        settings: Of `Translator.translate`.
+        settings: Keyword arguments of `Translator.translate`.
         texts: Sources.
-        first: Number of the first one.
-        prefixes: Gives what the next so many translations begin with.
-        as_json: One object per source, instead of its translation.
+        first: Number of the first source, as a line of the input.
+        prefixes: Gives the prefixes of the next `count` translations.
+        as_json: Write one object per source, instead of its translation.
         attention: With `as_json`, add the cross-attention of the translation.
     """
     wanted = lines_per_source(settings)  # several begin with the number of their source
@@ -59,7 +59,7 @@ def pair_lines(
     prefixes: Callable[[int], list[str]] | None = None,
     choose: Callable[[list[list[str]]], list[str]] | None = None,
 ) -> Iterator[str]:
-    """Training pairs, source, tab, translation, that `translate.data.readers.read_table` reads as they are.
+    """Translate `texts` and yield training pairs, source, tab, translation, for `translate.data.readers.read_table`.
 
     A TSV has no quoting, so both sides are clean (`clean_text`), without tabs and line ends. An empty source, and a
     hypothesis that a search did not find, give an empty target, which cleaning drops: every source has
@@ -67,11 +67,11 @@ def pair_lines(
 
     Args:
         translator: Translates.
-        settings: Of `Translator.translate`.
+        settings: Keyword arguments of `Translator.translate`.
         texts: Sources.
-        first: Number of the first one, which no line tells.
-        prefixes: Gives what the next so many translations begin with.
-        choose: Takes one of the hypotheses of each of the next sources.
+        first: Number of the first source; not used.
+        prefixes: Gives the prefixes of the next `count` translations.
+        choose: Takes one of the hypotheses of each source.
     """
     from translate.data.cleaning import clean_text
 
@@ -87,21 +87,21 @@ def pair_lines(
 
 
 def pairs_header(translator: Translator) -> bytes:
-    """The line before all `pair_lines`, which names their columns."""
+    """Return the line before all `pair_lines`, which names their columns."""
     return f"{translator.config.src_lang}\t{translator.config.tgt_lang}\n".encode()
 
 
 def write_answers(answer: Answer, chunks: Iterable[list[str]], output: BinaryIO, done: int) -> int:
-    """Answer chunk by chunk and write each line as soon as it is ready.
+    """Write the output lines of each chunk as soon as they are ready.
 
     Args:
-        answer: Makes the output lines.
+        answer: Makes the output lines of a chunk.
         chunks: Input lines.
-        output: Where the answers go.
-        done: Input lines that were answered before.
+        output: Gets the output lines.
+        done: Number of input lines that were done before.
 
     Returns:
-        Input lines that are answered now.
+        Number of input lines that are done now.
     """
     for texts in chunks:
         for line in answer(texts, done + 1):
@@ -112,7 +112,7 @@ def write_answers(answer: Answer, chunks: Iterable[list[str]], output: BinaryIO,
 
 
 def lines_per_source(settings: Settings) -> int:
-    """Lines that `translated_lines`, save as JSON, and `pair_lines` write for a source."""
+    """Return how many lines `translated_lines`, unless as JSON, and `pair_lines` write for a source."""
     if settings["mbr"] not in (None, "none"):
         return 1  # the others were asked for to choose among them
     return settings["num_hypotheses"] or 1
@@ -121,18 +121,18 @@ def lines_per_source(settings: Settings) -> int:
 def scored_lines(
     translator: Translator, settings: Settings, lines: list[str], first: int, *, name: str, as_json: bool
 ) -> Iterator[str]:
-    """One line for each pair: log-probability and length-normalized score, tab-separated.
+    """Score pairs and yield a line for each: log-probability and length-normalized score, tab-separated.
 
     Args:
         translator: Scores.
-        settings: Of `Translator.score`.
+        settings: Keyword arguments of `Translator.score`.
         lines: Source, tab, target.
-        first: Number of the first one in its input.
-        name: Of that input, for messages.
-        as_json: One object per pair, with the log-probability of each token.
+        first: Number of the first line in the input.
+        name: Name of the input, for messages.
+        as_json: Write one object per pair, with the log-probability of each token.
 
     Raises:
-        ValueError: At a line that is no pair, after those before it were answered.
+        ValueError: At a line that is not a pair, after the lines before it were yielded.
     """
     pairs, problem = _pairs(lines, first, name)
     for (src, tgt), found in zip(pairs, translator.score(pairs, **settings), strict=True):
@@ -146,7 +146,7 @@ def scored_lines(
 
 
 def _pairs(lines: list[str], first: int, name: str) -> tuple[list[tuple[str, str]], str]:
-    """The pairs before the first line that is none, and what is wrong with that."""
+    """Return the pairs before the first line that is not a pair, and the error message for that line."""
     pairs: list[tuple[str, str]] = []
     for number, line in enumerate(lines, first):
         src, *rest = line.split("\t")
@@ -157,7 +157,7 @@ def _pairs(lines: list[str], first: int, name: str) -> tuple[list[tuple[str, str
 
 
 def _attention(translator: Translator, src: str, translation: Translation) -> Settings:
-    """Weights [layers, H, T, S] and their pieces; null for an empty source and for one translated in pieces."""
+    """Return the weights [layers, H, T, S] with their pieces; None for an empty source and for one cut into pieces."""
     if not translation.hypotheses or len(translation.hypotheses[0].parts) > 1:
         return {"attention": None}
     found = translator.cross_attention(src, translation.text)

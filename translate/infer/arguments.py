@@ -124,7 +124,11 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
     add("--alignments", action="store_true", help="one more column: links SOURCE_WORD-TARGET_WORD, counted from 0")
     add("--attention", action="store_true", help="with --json: cross-attention weights of each layer and head")
-    add("--score", action="store_true", help="input is SOURCE, tab, TARGET: write log-probability and score of each")
+    add(
+        "--score",
+        action="store_true",
+        help="input is SOURCE, tab, TARGET: write its log-probability and score; exact with --precision 32",
+    )
     add("--pairs", action="store_true", help="TSV of the input and its translation, headed by languages: training data")
 
 

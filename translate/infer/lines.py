@@ -1,4 +1,4 @@
-"""Lines in and out as a stream: bounded memory, every input line exactly one line, order kept."""
+"""Read lines as a stream: in bounded memory, every line exactly once, in order."""
 
 import codecs
 import fcntl
@@ -8,30 +8,29 @@ from contextlib import suppress
 from io import BufferedReader
 from itertools import chain, islice
 
-BLOCK = (
-    1 << 18
-)  # bytes per read: 4,000 sentences, whose batches of like length hold 2 % padding (beam) to 10 % (greedy)
-LINES = 1 << 13  # of a chunk at the most: very short ones take more memory than their bytes
+# Bytes per read: 4,000 sentences, whose batches of like length hold 2 % padding (beam) to 10 % (greedy).
+BLOCK = 1 << 18
+LINES = 1 << 13  # largest number of lines in a chunk: very short ones take more memory than their bytes
 
 
 def read_chunks(
     stream: BufferedReader, name: str, *, errors: str = "strict", skip: int = 0, most: int = LINES
 ) -> Iterator[list[str]]:
-    r"""The lines of a stream, in chunks of what one read gives.
+    r"""Read the lines of a stream, in chunks of what one read gives.
 
-    That is up to `BLOCK` bytes of a file or of a busy pipe, and one line from a terminal, so that a person who types
-    is answered at once. Lines end at \n alone; one \r before it goes, so does a byte order mark at the start. The last
-    line needs no \n.
+    One read gives up to `BLOCK` bytes of a file or of a busy pipe, and one line from a terminal, so that a person who
+    types gets each answer at once. Lines end at \n alone; one \r before it is removed, and a byte order mark at the
+    start. The last line needs no \n.
 
     Args:
         stream: UTF-8; `sys.stdin.buffer`, or a file opened with "rb".
-        name: Of the stream, for messages.
-        errors: "strict", or "replace" to put U+FFFD for what is not UTF-8.
-        skip: Lines at the start that are left out, whatever they hold.
-        most: Lines of a chunk.
+        name: Name of the stream, for messages.
+        errors: "strict", or "replace" to put U+FFFD for invalid bytes.
+        skip: Number of lines at the start that are left out, whatever they hold.
+        most: Largest number of lines in a chunk.
 
     Raises:
-        ValueError: At invalid UTF-8 with errors="strict", after the lines before it were given out; the message has
+        ValueError: At invalid UTF-8 with errors="strict", after the lines before it were yielded; the message has
             the line number.
     """
     with suppress(OSError, AttributeError):  # while we work on a chunk, whoever writes the pipe can write the next one
@@ -48,14 +47,14 @@ def read_chunks(
 def aligned_lines(
     stream: BufferedReader, name: str, total: int | None, *, errors: str = "strict", skip: int = 0
 ) -> Callable[[int], list[str]]:
-    """A stream with a line for each line of the input: what to call for the next so many of them.
+    """Return a function that reads the next `count` lines of a stream with a line for each line of the input.
 
     Args:
         stream: As in `read_chunks`, like `errors` and `skip`.
-        name: Of the stream, for messages.
-        total: Lines of the input, if known.
+        name: Name of the stream, for messages.
+        total: Number of lines of the input, if known.
         errors: "strict" or "replace".
-        skip: Lines at the start that are left out.
+        skip: Number of lines at the start that are left out.
 
     Raises:
         ValueError: If it has not as many lines as the input; where `total` is unknown, when it ends too soon.
@@ -75,7 +74,7 @@ def aligned_lines(
 
 
 def _decoded(lines: list[bytes], first: int, name: str, errors: str) -> Iterator[list[str]]:
-    """One chunk, of which line `first` of the stream is the first; at an error what stands before it."""
+    """Decode a chunk that begins with line `first` of the stream; before an error, yield the lines before it."""
     texts: list[str] = []
     for number, line in enumerate(lines, first):
         try:
@@ -88,7 +87,7 @@ def _decoded(lines: list[bytes], first: int, name: str, errors: str) -> Iterator
 
 
 def decode_line(line: bytes, place: str, errors: str) -> str:
-    """Text of one line without its end; `place` is named when it is not UTF-8."""
+    """Decode one line without its end; an error names `place`."""
     try:
         return line.removesuffix(b"\r").decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -99,12 +98,12 @@ def decode_line(line: bytes, place: str, errors: str) -> str:
 
 
 def argument_lines(arguments: Sequence[str], *, errors: str) -> list[str]:
-    """Texts of command-line arguments, which the system hands over as bytes."""
+    """Decode command-line arguments, which the system hands over as bytes."""
     return [decode_line(os.fsencode(text), f"argument {number}", errors) for number, text in enumerate(arguments, 1)]
 
 
 def count_lines(stream: BufferedReader) -> int:
-    """Lines of a seekable stream, which is left at its start."""
+    """Count the lines of a seekable stream, which is left at its start."""
     count, last = 0, b"\n"
     while block := stream.read(1 << 20):
         count, last = count + block.count(b"\n"), block
@@ -113,7 +112,7 @@ def count_lines(stream: BufferedReader) -> int:
 
 
 def _line_blocks(stream: BufferedReader) -> Iterator[list[bytes]]:
-    """Complete lines, as many as each read completes."""
+    """Yield complete lines, as many as each read completes."""
     rest: list[bytes] = []  # parts of the line whose end has not come yet
     while block := stream.read1(BLOCK):
         first, *lines = block.split(b"\n")

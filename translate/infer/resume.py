@@ -1,7 +1,7 @@
-"""A stopped `translate.infer --input FILE --output FILE` is continued: what is done, and what it was made with.
+"""Continue a stopped `translate.infer --input FILE --output FILE`.
 
-The output itself says how far it got, since its lines are written whole and in order. Until it is complete,
-OUTPUT.resume stands beside it and says what it is made with, so that nothing else is appended to it.
+The output itself tells how many lines are done, since lines are written whole and in order. Until it is complete,
+OUTPUT.resume beside it records the settings and the input, so that nothing else is appended to it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _INPUT = "input"  # the key of its digest
 
 
 class Record:
-    """What makes an output, kept beside it until it is complete.
+    """The settings and the input of an output, kept in a file beside it until it is complete.
 
     Args:
-        output: The output's path.
-        settings: Whatever shapes its lines, by name; JSON can hold the values.
-        source: Its input, seekable; it is left at its start.
+        output: Path of the output.
+        settings: All settings that change the lines, by name; JSON can hold the values.
+        source: The input, seekable; it is left at its start.
     """
 
     def __init__(self, output: Path, settings: dict[str, object], source: BufferedReader) -> None:
@@ -39,22 +39,22 @@ class Record:
         source.seek(0)
 
     def write(self) -> None:
-        """Put it beside the output."""
+        """Write the record beside the output."""
         write_text(self.path, json.dumps(self.settings, indent=1) + "\n")
 
     def answered(
         self, total: int, *, numbered: bool = False, lines_each: int = 1, header: bool = False
     ) -> tuple[int, int]:
-        """How many inputs the output answers already, and how many of its bytes do, those of the header counted.
+        """Return how many inputs have their output already, and how many bytes that is, with the header.
 
-        What comes behind these bytes is no whole answer: a line without its end, or, where an input has several lines,
-        those of the last input, of which some may be missing. Both are 0 where no input is answered yet.
+        The bytes after these are incomplete: a line without its end, or, where an input has several lines, those of the
+        last input, of which some may be missing. Both numbers are 0 where no input is done yet.
 
         Args:
-            total: Lines of the input.
+            total: Number of lines of the input.
             numbered: Whether an input may have several lines, any number, each beginning with its number and a tab.
             lines_each: Where they are not numbered, how many lines each input has.
-            header: Whether the first line answers nothing.
+            header: Whether the first line is a header.
 
         Raises:
             ValueError: If the output was made with other settings or from another input.
@@ -71,7 +71,7 @@ class Record:
         return done, head + size if done else 0
 
     def _check(self) -> None:
-        """Compare with the record that is there."""
+        """Raise ValueError if the record beside the output is of other settings or another input."""
         if not self.path.is_file():
             logger.warning("%s does not exist: whether %s was made in this way is not checked", self.path, self.output)
             return
@@ -88,7 +88,7 @@ class Record:
             raise ValueError(f"{self.output} was begun with other settings ({self.path}): {named}; {advice}")
 
     def _count_numbered(self, lines: Iterable[bytes]) -> tuple[int, int, int]:
-        """Inputs begun, inputs certainly complete and the bytes of these."""
+        """Count the inputs begun, the inputs certainly complete and the bytes of these."""
         begun = size = last = 0
         for begun, (number, group) in enumerate(groupby(lines, lambda line: line.split(b"\t", 1)[0]), 1):
             if number != str(begun).encode():
@@ -101,7 +101,7 @@ class Record:
 
 
 def _count(lines: Iterable[bytes], lines_each: int) -> tuple[int, int, int]:
-    """Inputs begun, inputs complete and their bytes, where each has so many lines."""
+    """Count the inputs begun, the inputs complete and the bytes of these, where each has `lines_each` lines."""
     number = size = whole = 0
     for number, line in enumerate(lines, 1):
         size += len(line)
@@ -111,7 +111,7 @@ def _count(lines: Iterable[bytes], lines_each: int) -> tuple[int, int, int]:
 
 @contextmanager
 def open_output(path: Path, size: int, record: Record | None) -> Iterator[BinaryIO]:
-    """The file to write to, behind its first `size` bytes; its record stays beside it until this ends without error.
+    """Open the output after its first `size` bytes; its record stays beside it until the block ends without error.
 
     Raises:
         OSError: If it cannot be written; the message names the file and what is full.
@@ -125,6 +125,6 @@ def open_output(path: Path, size: int, record: Record | None) -> Iterator[Binary
         yield file
         if record is not None:
             file.flush()
-            os.fsync(file.fileno())  # without its record an output is taken for complete
+            os.fsync(file.fileno())  # an output without a record counts as complete
     if record is not None:
         record.path.unlink(missing_ok=True)

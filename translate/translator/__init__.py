@@ -1,4 +1,5 @@
-"""Strings in, translations out: the translator, its requests and answers, alignment, scores, the model directory.
+"""Strings in, translations out: the translator, its requests and translations, alignment, scores, the model directory.
 
-`engines/` runs exported models without torch. Read `translator.py` first.
+`engines/` runs a model: torch, int8, CTranslate2 or ONNX behind one protocol. Read `translator.py` first, then
+`engines/engine.py`. Imports common, config, data, model, search and markup.
 """

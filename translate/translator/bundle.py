@@ -1,4 +1,4 @@
-"""The model directory: settings, tokenizer, weights and a card; all that translation needs, and no pickle.
+"""The model directory: settings, tokenizer, weights and a card; all that translation needs, without pickle.
 
 model/config.yaml          BundleConfig
       tokenizer*.model     SentencePiece
@@ -33,7 +33,7 @@ _CONFIG, _WEIGHTS, _CARD = "config.yaml", "model.safetensors", "README.md"
 
 @dataclass
 class BundleConfig:
-    """What a model directory says of itself.
+    """Settings that a model directory holds.
 
     Attributes:
         src_lang: Source language code.
@@ -42,8 +42,8 @@ class BundleConfig:
         tgt_vocab_size: Target ids.
         translate_version: Version that wrote the directory.
         max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in pieces.
-        tgt_langs: Languages that sources ask for by a tag, which comes before their tokens; none in a model without
-            tags. With source and target language it translates in both directions.
+        tgt_langs: Languages that a language code before the tokens of a source asks for; none in a model without
+            language codes. With source and target language it translates in both directions.
         model: The network.
         decode: Search settings used where a call gives none.
         card: More rows of the model card, such as the corpus and scores, by their label.
@@ -137,12 +137,12 @@ def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
 
 
 def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
-    """The tokenizer as the model's sources need it, see `Tokenizer.tagged`."""
+    """Return the tokenizer as the model's sources need it, see `Tokenizer.tagged`."""
     return tokenizer.tagged(config.tgt_lang) if config.tgt_langs else tokenizer
 
 
 def find_model(path: Path | str | None = None) -> Path:
-    """The model directory that `path` means: itself, or `model/` in a run directory; None means the newest run.
+    """Return the model directory that `path` means: itself, or `model/` in a run directory; None is the newest run.
 
     Raises:
         ValueError: If there is none; the message says how to train one.
@@ -174,12 +174,12 @@ def fingerprint(directory: Path) -> str:
 
 
 def num_parameters(model: torch.nn.Module) -> int:
-    """Trained numbers of a model; tied ones count once."""
+    """Count the parameters of a model; tied ones count once."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def model_card(config: BundleConfig, parameters: int) -> str:
-    """The model card, as Markdown."""
+    """Write the model card, as Markdown."""
     network, decode = config.model, config.decode
     rows: dict[str, object] = {
         "languages": f"{config.src_lang} to {config.tgt_lang}" + (" and back" if len(config.tgt_langs) > 1 else ""),

@@ -15,7 +15,7 @@ _PATIENCE = 0.0005  # seconds that a thread waits for Python's lock before it as
 
 
 def by_length(lengths: Sequence[int], batch_tokens: int, most: int | None = None) -> list[list[int]]:
-    """Places of lengths, longest first, so that the first batches show whether memory suffices.
+    """Cut the indices of lengths into batches, longest first, so that the first ones show whether memory suffices.
 
     Args:
         lengths: In tokens.
@@ -55,16 +55,16 @@ _impatient = _Impatient()
 
 
 def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cores: int) -> Iterator[Result]:
-    """`work` of each job, in their order.
+    """Yield `work(job)` for each job, in their order.
 
     Small matmuls do not split well over threads, and everything around them not at all, while batches need not wait for
     each other: torch computes without Python's lock.
 
     Args:
-        work: Of torch; may be called in several threads at once.
-        jobs: Those that take longest first.
-        workers: Threads at most that call it.
-        cores: That they share; a single one has them all.
+        work: Computes with torch; several threads may call it at once.
+        jobs: Those that take longest come first.
+        workers: Largest number of threads that call it.
+        cores: Number of cores that the workers share; a single worker has them all.
     """
     workers = min(workers, len(jobs))
     if workers < 2:
@@ -83,7 +83,7 @@ def side_by_side(work: Callable[[Job], Result], jobs: Sequence[Job], workers: in
 
 
 def _use_threads(number: int) -> None:
-    """Let torch use so many threads for the operations of this one."""
+    """Let torch use so many threads for the operations of this thread."""
     import torch
 
     torch.get_num_threads()  # at its first use of it a thread takes over another's number

@@ -1,4 +1,4 @@
-"""Cut a text that is too long for the model into pieces, where a reader would."""
+"""Cut a text that is too long for the model at the ends of sentences, clauses or words."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ _CUTS = tuple(re.compile(pattern) for pattern in (r"(?<=[.!?…])[\"'»”’)]*
 
 
 def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Pieces of `text` that fit, in order; joined by spaces they give the text again, unless a word had to be cut.
+    """Cut `text` into pieces that fit; joined by spaces they give the text again, unless a word had to be cut.
 
     A text that does not fit is halved, and each half is treated alike: at the end of a sentence, else of a clause,
     else of a word, whichever lies nearest the middle within the middle half of the text; else in the middle.

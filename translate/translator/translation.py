@@ -1,4 +1,4 @@
-"""What a translator is asked and what it answers, and how answers for parts become one."""
+"""Requests to a translator and its translations, and how translations of pieces are joined."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """What is asked of a translator: a clean text, and the clean text that its translation begins with."""
+    """A clean text to translate, and the clean text that its translation begins with."""
 
     text: str
     prefix: str = ""
 
 
 class TranslatedHypothesis(NamedTuple):
-    """One way to translate a text.
+    """One candidate translation of a text.
 
     Attributes:
         text: One line.
         score: log_prob / len(token_ids) ** length_penalty; higher is better.
         log_prob: Sum of the tokens' log-probabilities, natural log.
         token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
-        token_log_probs: Of each of them; their sum is `log_prob`. None from a CTranslate2 model, which does not tell.
+        token_log_probs: Those of the tokens; their sum is `log_prob`. None from a CTranslate2 model.
         parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
         alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
             the clean source and in `text`, counted from 0.
@@ -60,7 +60,7 @@ class Translation(NamedTuple):
 
 
 class CrossAttention(NamedTuple):
-    """Where each piece of a translation looked in its source; EOS ends both sides.
+    """Cross-attention weights between the pieces of a source and its translation; EOS ends both sides.
 
     Attributes:
         src_pieces: S pieces.
@@ -74,9 +74,9 @@ class CrossAttention(NamedTuple):
 
 
 def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
-    """One translation from the hypotheses of a text's pieces, each with its text."""
+    """Join the hypotheses of a text's pieces, each with its text, into one translation."""
     joined = []
-    for chosen in zip(*found, strict=False):  # all have equally many, save where fewer are possible
+    for chosen in zip(*found, strict=False):  # as many as the piece with the fewest has
         texts = [text for _, text in chosen]
         token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
         token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
@@ -91,6 +91,6 @@ def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], de
 
 def _by_expected_utility(hypotheses: list[TranslatedHypothesis], decode: DecodeConfig) -> list[TranslatedHypothesis]:
     texts, scores = [found.text for found in hypotheses], [found.score for found in hypotheses]
-    equal = decode.search == "sample"  # their number already speaks for the probable ones
+    equal = decode.search == "sample"  # probable texts are drawn more often
     weights = [1.0] * len(texts) if equal else posterior([found.log_prob for found in hypotheses])
     return [hypotheses[place] for place in mbr_order(texts, scores, weights, decode.mbr)]

@@ -1,1 +1,1 @@
-"""Exported models: what a directory of one holds, and how CTranslate2 and ONNX translate with it, without torch."""
+"""The engines behind a `Translator`: torch, int8, CTranslate2 and ONNX; read `engine.py`, then `opening.py`."""

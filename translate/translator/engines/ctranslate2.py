@@ -32,8 +32,8 @@ except ModuleNotFoundError as error:
 
 _FLOATS = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
 _ALIGNMENT_TOKENS = 2048  # of a batch
-_NO_REPEAT = 3  # tokens of the n-grams that an output which ran in circles may have once only
-_AHEAD = 4  # batches for each worker that a search is given, so that those which are done early have more to do
+_NO_REPEAT = 3  # tokens of an n-gram that may occur only once in an output that is searched again
+_AHEAD = 4  # batches for each worker in one call, so that a worker that is done early has more to do
 
 
 class CTranslate2Engine(Engine):
@@ -143,12 +143,12 @@ class CTranslate2Engine(Engine):
         for place, (own, hypotheses) in enumerate(zip(rules, found, strict=True)):
             if any(len(hypothesis.token_ids) > own.longest for hypothesis in hypotheses):
                 late.setdefault(own.longest, []).append(place)
-        for places in late.values():  # as if the search had known: it differs only from the limit on
+        for places in late.values():  # with their own limit; up to it the search is the same
             again = self._run([sources[place] for place in places], [rules[place] for place in places], decode)
             for place, hypotheses in zip(places, again, strict=True):
                 found[place] = hypotheses
         self._count_prefixes(sources, prefixes, found, decode)
-        if decode.length_guard:  # it cannot be made to end; what has ended by itself goes first
+        if decode.length_guard:  # CTranslate2 cannot be made to end an output; finished ones come first
             for hypotheses in found:
                 hypotheses.sort(key=lambda hypothesis: hypothesis.token_ids[-1] != self.tokenizer.eos_id)
         return [hypotheses[: decode.num_hypotheses] for hypotheses in found]
@@ -224,7 +224,7 @@ def _with_log_prob(found: Hypothesis, log_prob: float, decode: DecodeConfig) -> 
 
 
 def _find_device(name: str) -> tuple[str, int]:
-    """Kind and number of a device."""
+    """Return the kind and the number of a device."""
     gpus = ctranslate2.get_cuda_device_count()
     if name == "auto":
         return ("cuda" if gpus else "cpu"), 0
@@ -239,7 +239,7 @@ def _find_device(name: str) -> tuple[str, int]:
 
 
 def _compute_type(quantization: str, precision: str, device: str) -> str:
-    """CTranslate2's name of the arithmetic: the quantization's integers beside floats of this precision."""
+    """Return CTranslate2's name of the type: integers of the quantization beside floats of this precision."""
     integers = quantization.partition("_")[0] if quantization.startswith("int") else ""
     name = "_".join(filter(None, (integers, _FLOATS[precision]))) if integers != "int16" else "int16"
     possible = ctranslate2.get_supported_compute_types(device)

@@ -1,4 +1,4 @@
-"""What lies in an exported directory beside the runtime's own files; imports neither torch nor lightning.
+"""The files of an exported directory and its settings; imports neither torch nor lightning.
 
 DIR/model.bin, config.json, *_vocabulary.json    CTranslate2's, or
     encoder.onnx, decoder.onnx                   graphs for ONNX
@@ -25,7 +25,7 @@ _WEIGHTS = {"ctranslate2": "model.bin", "onnx": "decoder.onnx"}  # by the format
 
 @dataclass
 class ExportedConfig(BundleConfig):
-    """What an exported directory says of itself: all that the model directory said, and
+    """Settings of an exported directory: those of the model directory, and two more.
 
     Attributes:
         quantization: Type of the stored weights, one of `translate.config.export.QUANTIZATIONS`.
@@ -42,7 +42,7 @@ class ExportedConfig(BundleConfig):
 
 
 def exported_format(path: Path | str) -> str | None:
-    """The format of a directory that `translate.export` wrote; None for any other."""
+    """Return the format of a directory that `translate.export` wrote; None for any other."""
     recover_directory(Path(path))
     if not Path(path, _SETTINGS).is_file():
         return None
