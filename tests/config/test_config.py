@@ -13,7 +13,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from translate.common.resources import conf_dir
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkGrowthConfig, BenchmarkTrainConfig
+from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
 from translate.config.evaluate import EvaluateConfig
@@ -74,7 +74,6 @@ def test_every_model_builds(choice: str) -> None:
         ("evaluate", EvaluateConfig),
         ("export", ExportConfig),
         ("benchmark_train", BenchmarkTrainConfig),
-        ("benchmark_growth", BenchmarkGrowthConfig),
         ("benchmark_decode", BenchmarkDecodeConfig),
     ],
 )
@@ -178,10 +177,8 @@ def is_nested(annotation: Any) -> bool:
             "optim.algorithm=muon needs whole matrices, .*; use ddp",
         ),
         (BenchmarkTrainConfig, {"optim": OptimConfig(algorithm="muon"), "peers": True}, "peers train with adamw"),
-        (BenchmarkGrowthConfig, {"optim": OptimConfig(algorithm="muon")}, "growth counts the memory of adamw"),
         (BenchmarkTrainConfig, {"optim": OptimConfig(r_drop=5.0)}, "a benchmark needs optim.r_drop=0"),
         (BenchmarkTrainConfig, {"init_from": "RUN"}, r"init_from \(RUN\) does nothing in a benchmark"),
-        (BenchmarkGrowthConfig, {"data": DataConfig(both_directions=True)}, "data.both_directions is for training"),
         (TrainConfig, {"tokenizer": TokenizerConfig(joint=False)}, "model.share_embeddings=false"),
         (
             TrainConfig,

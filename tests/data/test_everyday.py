@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from generator import corpus as everyday
+from generator.lexicon import Lexicon, read_table
 
 from translate.common.resources import everyday_dir
-from translate.data import everyday
-from translate.data.grammar.lexicon import Lexicon, read_table
 
 SIZES = {"train": 20_000, "valid": 1_000, "test": 1_000, "test_unseen": 1_000}
 DIRECTORY = Path(everyday_dir())

@@ -77,11 +77,6 @@ def memory_kind(device: torch.device) -> str:
     return f"growth of the process's resident memory ({'VmHWM' if status_bytes('VmHWM') else 'ru_maxrss'})"
 
 
-def mapped_bytes() -> int:
-    """Resident pages of files, the program's and those it reads, which the system may take back; 0 where unknown."""
-    return status_bytes("RssFile") or 0
-
-
 def _wait_for(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)

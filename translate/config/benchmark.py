@@ -44,45 +44,6 @@ class BenchmarkTrainConfig(TrainConfig):
 
 
 @dataclass
-class BenchmarkGrowthConfig(BenchmarkTrainConfig):
-    """A measurement of how cost grows; keys are explained in conf/benchmark_growth.yaml."""
-
-    rounds: int = 3
-    steps: int = 3
-    copies: list[int] = field(default_factory=lambda: [1, 10, 100])
-    models: list[str] = field(default_factory=lambda: ["tiny", "small", "base"])
-    lengths: list[int] = field(default_factory=lambda: [16, 64, 256, 512])
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("peers", "profile"):
-            if getattr(self, name):
-                raise ValueError(f"{name}=true is for benchmark train; growth measures this implementation alone")
-        if self.optim.algorithm != "adamw":
-            raise ValueError(f"optim.algorithm={self.optim.algorithm}: growth counts the memory of adamw; set that")
-        for name in ("extra", "both_directions", "language_tags"):
-            if getattr(self.data, name):
-                raise ValueError(f"data.{name} is for training; growth writes copies of one corpus: leave it out")
-        for name in ("copies", "models", "lengths"):
-            if not getattr(self, name):
-                raise ValueError(f"{name} must name at least one")
-        for copies in self.copies:
-            check_at_least("copies", copies, 1)
-        for length in self.lengths:
-            check_at_least("lengths", length, 2)
-            if self.data.batch_tokens % length:
-                raise ValueError(
-                    f"lengths ({length}) must divide data.batch_tokens ({self.data.batch_tokens}), "
-                    "so that all batches have equally many tokens"
-                )
-            if self.model.positions == "learned" and length > self.model.max_positions:
-                raise ValueError(
-                    f"lengths ({length}) must be at most model.max_positions ({self.model.max_positions}) "
-                    "with model.positions=learned"
-                )
-
-
-@dataclass
 class BenchmarkDecodeConfig:
     """A measurement of decoding; keys are explained in conf/benchmark_decode.yaml."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import english, french
-from translate.data.grammar.clauses import be
-from translate.data.grammar.facts import person, place_of_work
-from translate.data.grammar.french import number_word
-from translate.data.grammar.lexicon import Noun
-from translate.data.grammar.patterns import dot
-from translate.data.grammar.phrases import EMPTY, OWNERS, PRONOUNS, Nominal, Pair, seq
-from translate.data.grammar.scenes import avoir
-from translate.data.grammar.scripts import AGES
-from translate.data.grammar.tables import HOURS, MONTHS, ORDINALS
-from translate.data.grammar.writer import Writer
+from generator import english, french
+from generator.clauses import be
+from generator.facts import person, place_of_work
+from generator.french import number_word
+from generator.lexicon import Noun
+from generator.patterns import dot
+from generator.phrases import EMPTY, OWNERS, PRONOUNS, Nominal, Pair, seq
+from generator.scenes import avoir
+from generator.scripts import AGES
+from generator.tables import HOURS, MONTHS, ORDINALS
+from generator.writer import Writer
 
 
 def age(w: Writer) -> Pair:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from translate.data.grammar import english, french
-from translate.data.grammar.french import Agreement, Predicate
-from translate.data.grammar.lexicon import ATTRIBUTIVE_ONLY, PREDICATE_ONLY, Adjective, Lexicon, Noun, Verb
-from translate.data.grammar.phrases import (
+from generator import english, french
+from generator.french import Agreement, Predicate
+from generator.lexicon import ATTRIBUTIVE_ONLY, PREDICATE_ONLY, Adjective, Lexicon, Noun, Verb
+from generator.phrases import (
     ACTION_TENSES,
     EMPTY,
     FRENCH_TENSES,
@@ -25,7 +25,7 @@ from translate.data.grammar.phrases import (
     french_determiner,
     seq,
 )
-from translate.data.grammar.scripts import CLASHES, DEFINITE, INFANT_VERBS, OWNABLE, WORN
+from generator.scripts import CLASHES, DEFINITE, INFANT_VERBS, OWNABLE, WORN
 
 Item = TypeVar("Item")
 

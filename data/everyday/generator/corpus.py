@@ -1,11 +1,10 @@
 """The everyday English-French corpus: a bilingual grammar writes it from a lexicon and hand-written phrases.
 
-Run as ``python -m translate.data.everyday`` to write the corpus again; the files are the same bytes each time.
+Run as ``python -m generator.corpus`` to write the corpus again; the files are the same bytes each time.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -13,22 +12,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from translate.common.files import write_text
-from translate.data.grammar import clauses as c
-from translate.data.grammar import dates as d
-from translate.data.grammar import facts as f
-from translate.data.grammar import joined as j
-from translate.data.grammar import patterns as g
-from translate.data.grammar import pronouns as p
-from translate.data.grammar import questions as q
-from translate.data.grammar import scenes as s
-from translate.data.grammar.lexicon import Lexicon, read_table
-from translate.data.grammar.phrases import Pair, finish
-from translate.data.grammar.writer import Writer
+from generator import clauses as c
+from generator import dates as d
+from generator import facts as f
+from generator import joined as j
+from generator import patterns as g
+from generator import pronouns as p
+from generator import questions as q
+from generator import scenes as s
+from generator.lexicon import Lexicon, read_table
+from generator.phrases import Pair, finish
+from generator.writer import Writer
 
 Splits = dict[str, list[tuple[str, str]]]
 Relation = tuple[str, str, str]
 
+HERE = Path(__file__).resolve().parents[1]  # the folder of the corpus, its lexicon and phrases
 SIZES = {"train": 20_000, "valid": 1_000, "test": 1_000, "test_unseen": 1_000}
 DEFAULT_SEED = 2024
 # One word pair in so many is held out of every split but test_unseen.
@@ -247,39 +246,14 @@ def build(seed: int = DEFAULT_SEED, directory: Path | None = None) -> Splits:
     Returns:
         For each of train, valid, test and test_unseen its (English, French) pairs.
     """
-    built = sentences(directory or _default_directory(), seed)
+    built = sentences(directory or HERE, seed)
     return {split: [(sentence.en, sentence.fr) for sentence in chosen] for split, chosen in built.items()}
 
 
 def write(directory: Path, seed: int = DEFAULT_SEED, source: Path | None = None) -> None:
     """Write ``{train,valid,test,test_unseen}.{en,fr}`` into a directory (see :func:`build`)."""
+    directory.mkdir(parents=True, exist_ok=True)
     for split, pairs in build(seed, source).items():
         for column, language in enumerate(("en", "fr")):
             text = "".join(pair[column] + "\n" for pair in pairs)
-            write_text(directory / f"{split}.{language}", text)
-
-
-def _default_directory() -> Path:
-    from translate.common.resources import everyday_dir
-
-    return Path(everyday_dir())
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m translate.data.everyday",
-        description="Write the everyday English-French corpus (train, valid, test and test_unseen) from its lexicon, "
-        "its grammar and its hand-written phrases.",
-    )
-    parser.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: the project's own folder)")
-    parser.add_argument("--source", type=Path, metavar="DIR", help="where lexicon/ and phrases.tsv are (same default)")
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="seed (default: %(default)s)")
-    options = parser.parse_args(arguments)
-    source = options.source or _default_directory()
-    write(options.output or source, options.seed, source)
-    print(f"wrote {options.output or source}")
-
-
-if __name__ == "__main__":
-    main()
+            (directory / f"{split}.{language}").write_text(text, encoding="utf-8", newline="\n")

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from translate.data.grammar import english, french
-from translate.data.grammar.french import Agreement
+from generator import english, french
+from generator.french import Agreement
 
 # The convention for tenses: each English tense has one French tense.
 FRENCH_TENSES = {

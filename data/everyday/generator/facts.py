@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import english, french
-from translate.data.grammar.clauses import be, state
-from translate.data.grammar.french import Agreement, number_word
-from translate.data.grammar.lexicon import Country
-from translate.data.grammar.patterns import dot
-from translate.data.grammar.phrases import EMPTY, HE, PRONOUNS, SHE, Nominal, Pair, seq
-from translate.data.grammar.scenes import avoir
-from translate.data.grammar.scripts import DIETS, RAINY, SUNNY
-from translate.data.grammar.tables import FAR, HOW_TO_GO, MEASURES, WEATHER, WEATHER_TIMES
-from translate.data.grammar.writer import Writer
+from generator import english, french
+from generator.clauses import be, state
+from generator.french import Agreement, number_word
+from generator.lexicon import Country
+from generator.patterns import dot
+from generator.phrases import EMPTY, HE, PRONOUNS, SHE, Nominal, Pair, seq
+from generator.scenes import avoir
+from generator.scripts import DIETS, RAINY, SUNNY
+from generator.tables import FAR, HOW_TO_GO, MEASURES, WEATHER, WEATHER_TIMES
+from generator.writer import Writer
 
 
 def person(w: Writer) -> Nominal:

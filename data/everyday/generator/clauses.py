@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from translate.data.grammar import french
-from translate.data.grammar.lexicon import Verb
-from translate.data.grammar.patterns import INDIRECT, MISHAPS, PEOPLE, action, bare, dot, wanted
-from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, pronoun_for, seq
-from translate.data.grammar.scripts import ACTIVITY_PLACES, EVERYDAY, WISHES
-from translate.data.grammar.tables import ERRANDS
-from translate.data.grammar.writer import Writer
+from generator import french
+from generator.lexicon import Verb
+from generator.patterns import INDIRECT, MISHAPS, PEOPLE, action, bare, dot, wanted
+from generator.phrases import EMPTY, PRONOUNS, Nominal, Pair, pronoun_for, seq
+from generator.scripts import ACTIVITY_PLACES, EVERYDAY, WISHES
+from generator.tables import ERRANDS
+from generator.writer import Writer
 
 HELPERS = ("obj", "obj", "obj", "of", "give", "go", "to", "refl", "none")
 

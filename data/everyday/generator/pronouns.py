@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import english
-from translate.data.grammar.patterns import ABSTRACT, DIRECT, INDIRECT, PEOPLE, bare, dot, modal_group, wanted
-from translate.data.grammar.phrases import EMPTY, HE, PRONOUNS, SHE, THEY, Pair, pronoun_for, seq
-from translate.data.grammar.scripts import FAULTS, MENDING
-from translate.data.grammar.writer import Writer
+from generator import english
+from generator.patterns import ABSTRACT, DIRECT, INDIRECT, PEOPLE, bare, dot, modal_group, wanted
+from generator.phrases import EMPTY, HE, PRONOUNS, SHE, THEY, Pair, pronoun_for, seq
+from generator.scripts import FAULTS, MENDING
+from generator.writer import Writer
 
 
 def it_clitic(w: Writer) -> Pair:

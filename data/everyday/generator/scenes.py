@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import english, french
-from translate.data.grammar.clauses import be, state
-from translate.data.grammar.french import Agreement
-from translate.data.grammar.lexicon import Adjective, Noun
-from translate.data.grammar.patterns import dot
-from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
-from translate.data.grammar.scripts import ANIMAL_SIZES, OWNABLE, STORES
-from translate.data.grammar.writer import Writer
+from generator import english, french
+from generator.clauses import be, state
+from generator.french import Agreement
+from generator.lexicon import Adjective, Noun
+from generator.patterns import dot
+from generator.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
+from generator.scripts import ANIMAL_SIZES, OWNABLE, STORES
+from generator.writer import Writer
 
 COLOURS = frozenset(["red", "blue", "green", "white", "black", "yellow", "grey", "brown"])
 # Adjectives without degrees.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import french
-from translate.data.grammar.lexicon import Verb
-from translate.data.grammar.patterns import ALL, PEOPLE, action, current, dot, wanted
-from translate.data.grammar.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
-from translate.data.grammar.scripts import MANNERED
-from translate.data.grammar.writer import Writer
+from generator import french
+from generator.lexicon import Verb
+from generator.patterns import ALL, PEOPLE, action, current, dot, wanted
+from generator.phrases import EMPTY, PRONOUNS, Nominal, Pair, seq
+from generator.scripts import MANNERED
+from generator.writer import Writer
 
 
 def asked(w: Writer, verb: Verb, pronouns: float = 0.35) -> Nominal:

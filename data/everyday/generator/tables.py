@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from translate.data.grammar.phrases import Pair
+from generator.phrases import Pair
 
 MONTHS = (
     ("January", "janvier"),

@@ -5,12 +5,12 @@ Each pattern is a function from a :class:`Writer` to one sentence in both langua
 
 from __future__ import annotations
 
-from translate.data.grammar import french
-from translate.data.grammar.french import Agreement
-from translate.data.grammar.lexicon import Noun, Verb
-from translate.data.grammar.phrases import NEGATIONS, Nominal, Pair, seq
-from translate.data.grammar.scripts import ACTIVITY_PLACES, LEISURE, WORN
-from translate.data.grammar.writer import Writer
+from generator import french
+from generator.french import Agreement
+from generator.lexicon import Noun, Verb
+from generator.phrases import NEGATIONS, Nominal, Pair, seq
+from generator.scripts import ACTIVITY_PLACES, LEISURE, WORN
+from generator.writer import Writer
 
 ALL = ("obj", "obj", "obj", "obj", "of", "like", "none", "refl", "go", "enter", "exit", "stay", "to", "give")
 PEOPLE = frozenset({"person", "human", "family", "profession", "infant"})

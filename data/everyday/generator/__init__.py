@@ -12,5 +12,5 @@ Read it in this order:
 The other modules hold more patterns: ``pronouns`` (object pronouns), ``questions``, ``clauses`` (commands, relative
 clauses), ``joined`` (two clauses in one sentence), ``scenes`` (description, comparison, having, places), ``dates``
 (ages, dates, hours, ranks, prices) and ``facts`` (work, weather, travel, food); ``tables`` holds small tables for them
-and ``scripts`` what people do where, when and why. ``translate.data.everyday`` weighs the patterns and writes files.
+and ``scripts`` what people do where, when and why. ``corpus`` weighs the patterns and writes the files.
 """

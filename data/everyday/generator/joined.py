@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from translate.data.grammar import french
-from translate.data.grammar.clauses import (
+from generator import french
+from generator.clauses import (
     FEELINGS,
     MEANS,
     anybody,
@@ -13,10 +13,10 @@ from translate.data.grammar.clauses import (
     simple,
     state,
 )
-from translate.data.grammar.patterns import bare, dot
-from translate.data.grammar.phrases import HE, PRONOUNS, SHE, THEY, Nominal, Pair, pronoun_for, seq
-from translate.data.grammar.scripts import ARRIVALS, DEPARTURES, EVERYDAY, OMITTED
-from translate.data.grammar.writer import Writer
+from generator.patterns import bare, dot
+from generator.phrases import HE, PRONOUNS, SHE, THEY, Nominal, Pair, pronoun_for, seq
+from generator.scripts import ARRIVALS, DEPARTURES, EVERYDAY, OMITTED
+from generator.writer import Writer
 
 
 def because(w: Writer) -> Pair:

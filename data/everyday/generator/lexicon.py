@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from translate.data.grammar import english, french
+from generator import english, french
 
 Row = dict[str, str]
 
