@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from translate.config.checks import check_at_least
 from translate.config.decode import DecodeConfig
+from translate.config.fields import check_settings, setting
 from translate.config.train import TrainConfig
 
 
 @dataclass
 class BenchmarkTrainConfig(TrainConfig):
-    """A measurement of training; keys are explained in conf/benchmark_train.yaml."""
+    """Settings of a measurement of training."""
 
-    rounds: int = 5
-    steps: int = 20
-    warmup: int = 1
-    peers: bool = False
-    profile: bool = False
-    output: str | None = None
+    rounds: int = setting(
+        5, "Measurements of each speed, in turns; one more comes before them and does not count.", at_least=1
+    )
+    steps: int = setting(20, "Optimizer steps of a measurement.", at_least=1)
+    warmup: int = setting(1, "Optimizer steps before a measurement, which do not count.", at_least=1)
+    peers: bool = setting(
+        False,
+        "Whether to measure other implementations too, on the same batches: nn.Transformer, and Hugging Face's "
+        "MarianMTModel if transformers is installed.",
+    )
+    profile: bool = setting(False, "Whether to show the costliest operators, from one more measurement.")
+    output: str | None = setting(None, "Folder for benchmark.json and benchmark.md; null = none.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("rounds", "steps", "warmup"):
-            check_at_least(name, getattr(self, name), 1)
         for name in ("resume", "init_from", "run_dir"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} ({getattr(self, name)}) does nothing in a benchmark; leave it out")
@@ -45,28 +49,43 @@ class BenchmarkTrainConfig(TrainConfig):
 
 @dataclass
 class BenchmarkDecodeConfig:
-    """A measurement of decoding; keys are explained in conf/benchmark_decode.yaml."""
+    """Settings of a measurement of decoding."""
 
-    model: str | None = None
-    against: str | None = None
-    src: str | None = None
-    ref: str | None = None
-    data_root: str | None = None
-    split: str = "valid"
-    sentences: int | None = None
-    precisions: list[str] = field(default_factory=lambda: ["32", "bf16", "int8", "auto"])
-    peers: bool = True
-    rounds: int = 5
-    latency_sentences: int = 100
-    sizes: list[int] = field(default_factory=list)
-    output: str | None = None
+    model: str | None = setting(None, "Run directory or model directory; null = runs/latest.")
+    against: str | None = setting(
+        None, "Another run or model directory to measure beside it, such as a student's teacher; null = none."
+    )
+    src: str | None = setting(None, "Other sentences instead of a split: a text file with one per line (.gz too).")
+    ref: str | None = setting(None, "References of src, line by line.")
+    data_root: str | None = setting(None, "Look for the run's data in this folder instead of its data.root.")
+    split: str = setting("valid", "What to translate: valid, or a test set of the run, such as test_2016_flickr.")
+    sentences: int | None = setting(None, "Translate this many sentences from the start; null = all.", at_least=1)
+    precisions: list[str] = setting(
+        ["32", "bf16", "int8"],
+        "Precisions of our engine, a row for each model; one that is not possible here is left out, with the reason.",
+    )
+    peers: bool = setting(
+        True,
+        "Whether to measure CTranslate2 and Hugging Face's generate too, on the same weights, where they are "
+        "installed and can hold them: pip install ctranslate2 transformers.",
+    )
+    rounds: int = setting(5, "Measurements of each row, in turns, after one that does not count.", at_least=1)
+    latency_sentences: int = setting(
+        100, "Number of sentences, evenly spaced, that are also translated one at a time in each round.", at_least=1
+    )
+    sizes: list[int] = setting(
+        [],
+        "Measure how cost grows: translate.infer on files of this many times the sentences, each made of two "
+        "sentences joined at random, so that no two lines are equal, such as [1,10,100]; [] = not.",
+    )
+    output: str | None = setting(None, "Folder for decode.json and decode.md; null = none.")
     decode: DecodeConfig = field(default_factory=DecodeConfig)
 
     def __post_init__(self) -> None:
-        for name in ("sentences", "rounds", "latency_sentences"):
-            check_at_least(name, getattr(self, name), 1)
+        check_settings("", self)
         for size in self.sizes:
-            check_at_least("sizes", size, 1)
+            if size < 1:
+                raise ValueError(f"sizes ({size}) must be at least 1")
         if not self.precisions:
             raise ValueError("precisions must name at least one")
         if (self.src is None) != (self.ref is None):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from translate.config.checks import check_at_least, check_choice
+from translate.config.fields import check_settings, setting
 
 _USED_BY = {  # settings of some data sources only
     "root": ("multi30k", "hub", "files"),
@@ -21,39 +21,113 @@ _USED_BY = {  # settings of some data sources only
 
 @dataclass
 class DataConfig:
-    """Where pairs come from, how they are cleaned and batched; keys are explained in conf/data/everyday.yaml."""
+    """Settings of the data: where pairs come from, how they are cleaned and batched."""
 
-    source: str = "everyday"
-    src_lang: str = "en"
-    tgt_lang: str = "fr"
-    root: str | None = None
-    hub_id: str | None = None
-    hub_config: str | None = None
-    streaming: bool = False
-    train: list[str] = field(default_factory=list)
-    valid: list[str] = field(default_factory=list)
-    test: list[str] = field(default_factory=list)
-    extra: list[str] = field(default_factory=list)
-    copies: int = 1
-    both_directions: bool = False
-    language_tags: bool = False
-    src_column: str | None = None
-    tgt_column: str | None = None
-    holdout: int = 1000
-    max_pairs: int | None = None
-    normalize_unicode: bool = True
-    remove_control_chars: bool = True
-    drop_empty: bool = True
-    max_chars: int = 1000
-    max_ratio: float = 4.0
-    drop_duplicates: bool = True
-    drop_overlap: bool = True
-    batch_tokens: int = 4096
-    max_len: int = 256
-    cache_dir: str = ".cache"
+    source: str = setting(
+        "everyday",
+        "Where pairs come from: everyday (embedded), multi30k, hub (a dataset on the hub) or files.",
+        choices=("everyday", "multi30k", "hub", "files"),
+    )
+    src_lang: str = setting("en", "Language to translate from; in other sources also a file ending, a column or a key.")
+    tgt_lang: str = setting(
+        "fr", "Language to translate into; src_lang=fr alone turns the direction around, and this becomes en."
+    )
+    root: str | None = setting(
+        None,
+        "Folder that already has the data: multi30k (train.en.gz, val.en.gz, …, gz or plain), hub (parquet or arrow "
+        "files named train-*, validation-*, test-*), files (what relative paths start from). null = download, or "
+        "start from the working directory.",
+    )
+    hub_id: str | None = setting(None, "source=hub: name of a dataset on the hub, such as Helsinki-NLP/opus-100.")
+    hub_config: str | None = setting(None, "source=hub: configuration of the dataset, such as en-fr; null = none.")
+    streaming: bool = setting(
+        False,
+        "source=hub: true reads over the network in each pass over the text and stores no copy of the dataset; false "
+        "stores it under cache_dir first.",
+    )
+    train: list[str] = setting(
+        [],
+        "source=files: [train.en,train.fr], two line-aligned text files, source first unless their endings are the "
+        "two languages, or [pairs.tsv], one file with both sides: .tsv .csv .jsonl .json (JSON lines) .parquet "
+        ".arrow. Text may end in .gz.",
+    )
+    valid: list[str] = setting([], "Validation pairs, like train; [] = holdout pairs from the start of train.")
+    test: list[str] = setting([], "Test pairs, like train; [] = holdout pairs from the start of train.")
+    extra: list[str] = setting(
+        [],
+        "Further training pairs for every source, such as translations by other models (Nguyen et al. 2020, "
+        "arXiv:1911.01986) or back-translations (Sennrich et al. 2016, arXiv:1511.06709): files with both sides as in "
+        "train, whose columns the two languages name (a TSV of two columns may lack a header). They follow the "
+        "source's own pairs through the same cleaning; the tokenizer learns from them too; max_pairs does not count "
+        "them. Validation and test sets stay as they are.",
+    )
+    copies: int = setting(
+        1,
+        "How often an epoch holds the source's own pairs; above 1 needs extra, which it holds once.",
+        at_least=1,
+    )
+    both_directions: bool = setting(
+        False,
+        "An epoch holds every pair in both directions, so that it is twice as long (BiT, Ding et al. 2021, "
+        "arXiv:2109.07780: for the first third of the steps, then a run in one direction with init_from). Needs "
+        "tokenizer.joint; drop_overlap then looks at both sides.",
+    )
+    language_tags: bool = setting(
+        False,
+        "Every source begins with the code of the language to translate into, such as <2fr> (Johnson et al. 2017, "
+        "arXiv:1611.04558); with both_directions one model then serves both, see --to of translate.infer. The codes "
+        "are control symbols of the tokenizer, which a tokenizer.path must have too. A code counts in max_len.",
+    )
+    src_column: str | None = setting(
+        None,
+        "Column of the source in a file with both sides; null = src_lang. A TSV of two columns without these names in "
+        "its first line, and with null here, has no header: source, then target.",
+    )
+    tgt_column: str | None = setting(None, "Column of the target; null = tgt_lang.")
+    holdout: int = setting(
+        1000, "Pairs taken out of train for each split that the source lacks (source=hub, files).", at_least=1
+    )
+    max_pairs: int | None = setting(
+        None, "Train on this many pairs from the start of the source; null = all.", at_least=1
+    )
+    normalize_unicode: bool = setting(True, "Cleaning, step 1: Unicode NFC, so that é is one character.")
+    remove_control_chars: bool = setting(
+        True,
+        "Cleaning, step 2: tabs and line breaks become spaces, zero-width and direction characters go; joiners within "
+        "emoji and words stay.",
+    )
+    drop_empty: bool = setting(True, "Cleaning, step 3: drop pairs with an empty side.")
+    max_chars: int = setting(
+        1000, "Cleaning, step 4: drop training pairs with a side of more characters; 0 = no limit.", at_least=0
+    )
+    max_ratio: float = setting(
+        4.0,
+        "Cleaning, step 5: drop training pairs with one side so many times longer than the other, in characters, "
+        "where the longer has over 20; at least 1, 0 = no limit.",
+        at_least=0,
+    )
+    drop_duplicates: bool = setting(True, "Cleaning, step 7: drop training pairs seen before, both sides equal.")
+    drop_overlap: bool = setting(
+        True,
+        "Cleaning, step 6: drop training pairs whose source is a source of validation or a test set, whatever its "
+        "translation; with both_directions also those with a sentence of these sets, source or target, on either "
+        "side.",
+    )
+    batch_tokens: int = setting(
+        4096, "Limit of sentences * longest side of a batch, in tokens, padding included; at least max_len."
+    )
+    max_len: int = setting(
+        256,
+        "Cleaning, step 8: drop training pairs with a side of more tokens, EOS included; at most batch_tokens. Longer "
+        "validation pairs count for BLEU but not for the loss.",
+        at_least=2,
+    )
+    cache_dir: str = setting(
+        ".cache", "Folder for downloads, cleaned text, tokenizers and token ids; it may be deleted at any time."
+    )
 
     def __post_init__(self) -> None:
-        check_choice("data.source", self.source, ("everyday", "multi30k", "hub", "files"))
+        check_settings("data", self)
         if self.src_lang == self.tgt_lang == "fr":  # src_lang=fr alone turns the direction around
             self.tgt_lang = "en"
         for name, sources in _USED_BY.items():
@@ -70,18 +144,13 @@ class DataConfig:
         for name in ("train", "valid", "test"):
             if len(getattr(self, name)) > 2:
                 raise ValueError(f"data.{name} takes one file with both sides or two line-aligned files")
-        check_at_least("data.copies", self.copies, 1)
         if self.copies > 1 and not self.extra:
             raise ValueError(
                 f"data.copies ({self.copies}) weighs the source's own pairs against those of data.extra, and there are "
                 "none; leave it out or train for more epochs"
             )
-        check_at_least("data.holdout", self.holdout, 1)
-        check_at_least("data.max_pairs", self.max_pairs, 1)
-        check_at_least("data.max_chars", self.max_chars, 0)
-        if self.max_ratio != 0:
-            check_at_least("data.max_ratio", self.max_ratio, 1.0)
-        check_at_least("data.max_len", self.max_len, 2)
+        if 0 < self.max_ratio < 1:
+            raise ValueError(f"data.max_ratio ({self.max_ratio}) must be at least 1, or 0 for no limit")
         if self.batch_tokens < self.max_len:
             raise ValueError(
                 f"data.batch_tokens ({self.batch_tokens}) must be at least data.max_len ({self.max_len}), "
@@ -90,11 +159,11 @@ class DataConfig:
 
     @property
     def own(self) -> DataConfig:
-        """The same without extra pairs: what validation and the tests are, whatever was trained on."""
+        """The same settings without extra pairs, which validation and test sets do not have."""
         return replace(self, extra=[], copies=1)
 
     @property
     def tgt_langs(self) -> list[str]:
-        """Languages that sources ask for by their tags; none without tags."""
+        """Languages that sources ask for by a language code; none without codes."""
         languages = [self.tgt_lang, self.src_lang] if self.both_directions else [self.tgt_lang]
         return languages if self.language_tags else []

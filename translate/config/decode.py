@@ -83,8 +83,8 @@ class DecodeConfig:
     max_output_ratio: float = setting(3.0, "Most tokens of an output per source token, plus 10; 0 = off.", at_least=0)
     repetition_guard: bool = setting(
         True,
-        "Search again, with repetitions limited to two in a row, where the best output repeats up to 8 tokens 4 "
-        "times in a row and the source does not repeat as much. Other sentences are left as they are.",
+        "Search again, with repetitions limited to two in a row, where the best output repeats up to 8 tokens 4 times "
+        "in a row and the source does not repeat as much. Other sentences are left as they are.",
     )
     length_guard: bool = setting(
         True,

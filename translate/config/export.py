@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from translate.config.checks import check_choice
+from translate.config.fields import check_settings, setting
 
 QUANTIZATIONS = ("float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16")
 
 
 @dataclass
 class ExportConfig:
-    """One export; keys are explained in conf/export.yaml."""
+    """Settings of one export."""
 
-    model: str | None = None
-    output: str | None = None
-    format: str = "ctranslate2"
-    quantization: str = "float32"
-    overwrite: bool = False
+    model: str | None = setting(None, "Run directory or model directory; null = runs/latest.")
+    output: str | None = setting(
+        None, "Directory to write; null = FORMAT-QUANTIZATION beside the model directory, such as RUN/ctranslate2-int8."
+    )
+    format: str = setting(
+        "ctranslate2",
+        "ctranslate2: for CTranslate2 (https://opennmt.net/CTranslate2), which translates without torch; it can hold "
+        "every model but those with talking heads. onnx: for any runtime of ONNX (https://onnx.ai); it can hold every "
+        "model, and translate.infer decodes it greedily.",
+        choices=("ctranslate2", "onnx"),
+    )
+    quantization: str = setting(
+        "float32",
+        "Type of the stored weights: float32 as trained; float16, bfloat16; int16 or int8 with the rest in float32; "
+        "int8_float16 or int8_bfloat16 with the rest in 16 bits. The type of the computation is chosen where the "
+        "export is opened. float32 alone with format=onnx.",
+        choices=QUANTIZATIONS,
+    )
+    overwrite: bool = setting(False, "Replace an earlier export.")
 
     def __post_init__(self) -> None:
-        check_choice("format", self.format, ("ctranslate2", "onnx"))
-        check_choice("quantization", self.quantization, QUANTIZATIONS)
+        check_settings("", self)
         if self.format == "onnx" and self.quantization != "float32":
             raise ValueError(f"quantization ({self.quantization}) must be float32 with format=onnx; leave it out")

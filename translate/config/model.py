@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from translate.config.checks import check_at_least, check_choice, check_share
+from translate.config.fields import check_settings, setting
+
+ATTENTIONS = ("mha", "gqa", "mqa", "mla", "talking_heads")
 
 # what two passes through the network draw differently; of `layer_drop` both see the same draws
 DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "embedding_dropout", "word_dropout")
@@ -12,51 +14,84 @@ DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "embedding_dro
 
 @dataclass
 class ModelConfig:
-    """The network; keys are explained in conf/model/small.yaml."""
+    """Settings of the network."""
 
-    d_model: int = 256
-    d_ff: int = 1024
-    num_heads: int = 4
-    head_dim: int | None = None
-    attention: str | None = None
-    encoder_attention: str | None = None
-    decoder_attention: str | None = None
-    cross_attention: str | None = None
-    num_kv_heads: int | None = None
-    kv_latent_dim: int | None = None
-    num_encoder_layers: int = 3
-    num_decoder_layers: int = 3
-    norm_first: bool = True
-    norm: str = "layernorm"
-    activation: str = "relu"
-    positions: str = "sinusoidal"
-    max_positions: int = 1024
-    share_embeddings: bool = True
-    tie_output: bool = True
-    bias: bool = True
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    activation_dropout: float = 0.0
-    embedding_dropout: float = 0.1
-    word_dropout: float = 0.0
-    layer_drop: float = 0.0
+    d_model: int = setting(256, "Width of every layer; divisible by num_heads unless head_dim is set.", at_least=1)
+    d_ff: int = setting(1024, "Inner width of the feed-forward layers.", at_least=1)
+    num_heads: int = setting(4, "Query heads of each attention.", at_least=1)
+    head_dim: int | None = setting(None, "Width of a head; null = d_model / num_heads.", at_least=1)
+    attention: str | None = setting(
+        None,
+        "Kind of all attention: mha (multi-head), gqa (grouped-query: groups of query heads share keys and values), "
+        "mqa (multi-query: all query heads share them), mla (latent: keys and values come from one small vector per "
+        "token) or talking_heads (heads are mixed before and after the softmax); null = gqa where num_kv_heads is "
+        "set, else mha.",
+        choices=ATTENTIONS,
+    )
+    encoder_attention: str | None = setting(
+        None, "Kind of the encoder's self-attention; null = as attention.", choices=ATTENTIONS
+    )
+    decoder_attention: str | None = setting(
+        None, "Kind of the decoder's self-attention; null = as attention.", choices=ATTENTIONS
+    )
+    cross_attention: str | None = setting(
+        None, "Kind of the decoder's attention to the source; null = as attention.", choices=ATTENTIONS
+    )
+    num_kv_heads: int | None = setting(
+        None, "With gqa: key and value heads, a divisor of num_heads; null = num_heads / 2.", at_least=1
+    )
+    kv_latent_dim: int | None = setting(
+        None, "With mla: width of the latent vector that is cached per token; null = d_model / 2.", at_least=1
+    )
+    num_encoder_layers: int = setting(3, "Number of encoder layers.", at_least=1)
+    num_decoder_layers: int = setting(3, "Number of decoder layers.", at_least=1)
+    norm_first: bool = setting(
+        True, "true: normalize before each sub-layer (trains stably); false: after it (Vaswani et al. 2017)."
+    )
+    norm: str = setting("layernorm", "Kind of normalization.", choices=("layernorm", "rmsnorm"))
+    activation: str = setting("relu", "Activation of the feed-forward layers.", choices=("relu", "gelu", "swiglu"))
+    positions: str = setting(
+        "sinusoidal",
+        "How positions are encoded; learned ones end at max_positions.",
+        choices=("sinusoidal", "learned", "rotary"),
+    )
+    max_positions: int = setting(1024, "Longest sentence, in tokens, with positions=learned.", at_least=1)
+    share_embeddings: bool = setting(True, "Use one embedding for source and target; needs tokenizer.joint.")
+    tie_output: bool = setting(True, "Use the target embedding as the output projection.")
+    bias: bool = setting(True, "Whether linear maps have a bias.")
+    dropout: float = setting(0.1, "Share of each sub-layer's output that is zeroed in training.", at_least=0, below=1)
+    attention_dropout: float = setting(
+        0.0, "Share of the attention weights that is zeroed in training.", at_least=0, below=1
+    )
+    activation_dropout: float = setting(
+        0.0, "Share of the feed-forward layers' inner activations that is zeroed in training.", at_least=0, below=1
+    )
+    embedding_dropout: float = setting(
+        0.1, "Share of the embedded input that is zeroed in training.", at_least=0, below=1
+    )
+    word_dropout: float = setting(
+        0.0,
+        "Share of source and target tokens whose whole embedding is zeroed in training; their positions stay and the "
+        "other embeddings are not scaled (Sennrich and Zhang 2019).",
+        at_least=0,
+        below=1,
+    )
+    layer_drop: float = setting(
+        0.0,
+        "Probability of skipping each layer in training, drawn for each batch (for each worker's part of it); "
+        "translation uses all layers (LayerDrop, Fan et al. 2020). Not with trainer.strategy=fsdp.",
+        at_least=0,
+        below=1,
+    )
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers", "max_positions"):
-            check_at_least(f"model.{name}", getattr(self, name), 1)
-        for name in ("head_dim", "num_kv_heads", "kv_latent_dim"):
-            check_at_least(f"model.{name}", getattr(self, name), 1)
+        check_settings("model", self)
         if self.head_dim is None and self.d_model % self.num_heads:
             raise ValueError(
                 f"model.d_model ({self.d_model}) must be divisible by model.num_heads ({self.num_heads}); "
                 "set model.head_dim to choose another width"
             )
-        self._check_attention()
-        check_choice("model.norm", self.norm, ("layernorm", "rmsnorm"))
-        check_choice("model.activation", self.activation, ("relu", "gelu", "swiglu"))
-        check_choice("model.positions", self.positions, ("sinusoidal", "learned", "rotary"))
-        for name in (*DROPOUTS, "layer_drop"):
-            check_share(f"model.{name}", getattr(self, name))
+        self._check_heads()
         head_dim = self.head_dim or self.d_model // self.num_heads
         divisor = 4 if "mla" in self.attention_kinds[:2] else 2  # a latent's rotary key is half as wide as a head
         if self.positions == "rotary" and head_dim % divisor:
@@ -76,10 +111,8 @@ class ModelConfig:
         shared = self.shared_attention
         return self.encoder_attention or shared, self.decoder_attention or shared, self.cross_attention or shared
 
-    def _check_attention(self) -> None:
-        for name in ("attention", "encoder_attention", "decoder_attention", "cross_attention"):
-            if getattr(self, name) is not None:
-                check_choice(f"model.{name}", getattr(self, name), ("mha", "gqa", "mqa", "mla", "talking_heads"))
+    def _check_heads(self) -> None:
+        """Raise ValueError if the numbers of heads do not fit the kinds of attention."""
         kinds = self.attention_kinds
         if self.num_kv_heads is not None and "gqa" not in kinds:
             raise ValueError(f"model.num_kv_heads ({self.num_kv_heads}) needs model.attention=gqa; mqa always has 1")

@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from translate.config.checks import check_at_least, check_choice, check_share
+from translate.config.fields import check_settings, setting
 
 
 @dataclass
 class OptimConfig:
-    """The optimizer, its schedule and the loss; keys are explained in conf/optim/inverse_sqrt.yaml."""
+    """Settings of the optimizer, its schedule and the loss."""
 
-    algorithm: str = "adamw"
-    lr: float = 1e-3
-    beta1: float = 0.9
-    beta2: float = 0.98
-    eps: float = 1e-9
-    weight_decay: float = 0.0
-    schedule: str = "inverse_sqrt"
-    warmup_steps: int = 1000
-    min_lr_ratio: float = 0.0
-    label_smoothing: float = 0.1
-    r_drop: float = 0.0
-    teachers: list[str] = field(default_factory=list)
-    teacher_share: float = 0.5
-    clip_norm: float = 1.0
+    algorithm: str = setting(
+        "adamw",
+        "adamw, or muon (Jordan et al. 2024): the matrices of the layers take orthogonalized steps, all other weights "
+        "those of AdamW. Muon learns more from as many tokens, with the lr of adamw or a higher one; not with "
+        "trainer.strategy=fsdp.",
+        choices=("adamw", "muon"),
+    )
+    lr: float = setting(1e-3, "Peak learning rate, reached at the end of the warm-up.", above=0)
+    beta1: float = setting(0.9, "Decay of Adam's first moment.", at_least=0, below=1)
+    beta2: float = setting(0.98, "Decay of Adam's second moment.", at_least=0, below=1)
+    eps: float = setting(1e-9, "Added to the square root of the second moment.", at_least=0)
+    weight_decay: float = setting(
+        0.0, "Decoupled weight decay of matrices (never of biases, norms and embeddings); 0 = off.", at_least=0
+    )
+    schedule: str = setting(
+        "inverse_sqrt",
+        "Learning rate after the warm-up; cosine and linear need trainer.max_epochs or trainer.max_steps.",
+        choices=("inverse_sqrt", "cosine", "linear", "constant"),
+    )
+    warmup_steps: int = setting(1000, "Optimizer steps in which the learning rate rises linearly to lr.", at_least=0)
+    min_lr_ratio: float = setting(0.0, "cosine and linear end at lr times this.", at_least=0, below=1)
+    label_smoothing: float = setting(
+        0.1, "Share of the target probability that is spread over the whole vocabulary; 0 = off.", at_least=0, below=1
+    )
+    r_drop: float = setting(
+        0.0,
+        "Weight of R-Drop (Liang et al. 2021): every sentence passes through the network twice, with different "
+        "dropout masks, and the divergence of the two predictions is added to the training loss; 5 is usual, 0 = off. "
+        "A step costs a little more than twice as much.",
+        at_least=0,
+    )
+    teachers: list[str] = setting(
+        [],
+        "Word-level distillation (Hinton et al. 2015; Kim and Rush 2016): model or run directories with the same "
+        'tokenizer and languages, whose mean prediction of each token is learnt beside the token itself; "{NAME}" is '
+        "an earlier stage. The teachers read every batch too; the validation loss is the usual one.",
+    )
+    teacher_share: float = setting(0.5, "Share of the teachers in the training loss.", above=0, below=1)
+    clip_norm: float = setting(
+        1.0,
+        "Largest norm of the gradient of the mean loss per token; 0 = off.",
+        at_least=0,
+    )
 
     def __post_init__(self) -> None:
-        check_choice("optim.algorithm", self.algorithm, ("adamw", "muon"))
-        if self.lr <= 0:
-            raise ValueError(f"optim.lr ({self.lr}) must be above 0")
-        for name in ("beta1", "beta2", "min_lr_ratio", "label_smoothing"):
-            check_share(f"optim.{name}", getattr(self, name))
-        check_choice("optim.schedule", self.schedule, ("inverse_sqrt", "cosine", "linear", "constant"))
-        check_at_least("optim.eps", self.eps, 0)
-        check_at_least("optim.weight_decay", self.weight_decay, 0)
-        check_at_least("optim.warmup_steps", self.warmup_steps, 0)
-        check_at_least("optim.r_drop", self.r_drop, 0)
-        if not 0 < self.teacher_share < 1:
-            raise ValueError(f"optim.teacher_share ({self.teacher_share}) must be above 0 and below 1")
+        check_settings("optim", self)
         if self.teachers and self.r_drop:
             raise ValueError(f"optim.r_drop ({self.r_drop}) and optim.teachers are two losses; choose one of them")
         if not self.teachers and self.teacher_share != OptimConfig.teacher_share:
             raise ValueError(f"optim.teacher_share ({self.teacher_share}) does nothing without optim.teachers")
-        check_at_least("optim.clip_norm", self.clip_norm, 0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from translate.config.checks import check_at_least
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
+from translate.config.fields import check_settings, setting
 from translate.config.model import DROPOUTS, ModelConfig
 from translate.config.optim import OptimConfig
 from translate.config.tokenizer import TokenizerConfig
@@ -16,16 +16,33 @@ from translate.config.trainer import TrainerConfig
 
 @dataclass
 class TrainConfig:
-    """One training run; keys are explained in conf/train.yaml."""
+    """Settings of one training run."""
 
-    name: str = "default"
-    seed: int = 1
-    resume: str | None = None
-    init_from: str | None = None
-    run_dir: str | None = None
-    runs_dir: str = "runs"
-    evaluate: bool = True
-    stages: dict[str, Any] = field(default_factory=dict)
+    name: str = setting(
+        "default", "First folder of the run directory, runs/<name>/<date_time>; by default the data source."
+    )
+    seed: int = setting(
+        1, "Seed of weights, dropout and data order; same seed, same machine layout: same run.", at_least=0
+    )
+    resume: str | None = setting(
+        None, "Run directory to continue: with its settings, plus those given on this command line."
+    )
+    init_from: str | None = setting(
+        None,
+        "Run or model directory to start from, for fine-tuning: its weights, with a new optimizer and schedule. Its "
+        "tokenizer is used, and settings of the network that are left out are its own, dropouts excepted. Fewer "
+        "layers are taken from it evenly, the first and the last among them; with fewer key and value heads each is "
+        "the mean of those that it replaces; other differences are refused. The direction may differ with "
+        "tokenizer.joint and model.share_embeddings. null = random weights.",
+    )
+    run_dir: str | None = setting(None, "Write the run here instead of <runs_dir>/<name>/<date_time>.")
+    runs_dir: str = setting("runs", "Folder of all runs.")
+    evaluate: bool = setting(True, "Whether to score the test sets and write the report at the end.")
+    stages: dict[str, Any] = setting(
+        {},
+        "Several trainings, translations, averages or trimmings one after another, instead of one training; "
+        "explained, with an example, in docs/guides/stages.md.",
+    )
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
@@ -34,7 +51,7 @@ class TrainConfig:
     decode: DecodeConfig = field(default_factory=DecodeConfig)
 
     def __post_init__(self) -> None:
-        check_at_least("seed", self.seed, 0)
+        check_settings("", self)
         if not self.tokenizer.joint and self.model.share_embeddings:
             raise ValueError(
                 "tokenizer.joint=false gives two vocabularies, which cannot share one embedding; "

@@ -70,7 +70,7 @@ def _sorted_marks(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Which steps run; False and 0 switch one off. Keys are explained in conf/data/everyday.yaml.
+    """Which steps run; False and 0 switch one off. See `DataConfig`.
 
     `both_directions` is no step: it makes both sides of a pair a source, which `drop_overlap` heeds.
     """

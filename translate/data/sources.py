@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from translate.common.files import write_text
-from translate.data.readers import Row, missing_column, read_aligned, read_table
+from translate.data.readers import missing_column, read_aligned, read_table
 
 TABLES = (".parquet", ".arrow")
 TEXTS = (".tsv", ".csv", ".jsonl", ".json")
@@ -71,8 +71,8 @@ class FileSource:
         if suffix(self.paths[0]) in TABLES:
             return _pairs(_load_tables(self.paths), self.columns, self.paths[0])
         if len(self.paths) == 2:
-            return _pairs(_stream(read_aligned, src_path=self.paths[0], tgt_path=self.paths[1]), ("src", "tgt"), "")
-        rows = _stream(read_table, path=self.paths[0], src_column=src_column, tgt_column=tgt_column, named=self.named)
+            return _pairs(read_aligned(self.paths[0], self.paths[1]), ("src", "tgt"), "")
+        rows = read_table(self.paths[0], src_column, tgt_column, named=self.named)
         return _pairs(rows, ("src", "tgt"), "")
 
     def identity(self) -> str:
@@ -148,13 +148,6 @@ def suffix(path: str) -> str:
     '.tsv'
     """
     return Path(path.removesuffix(".gz")).suffix.lower()
-
-
-def _stream(reader: Callable[..., Iterator[Row]], **arguments: Any) -> Iterable[Row]:
-    import datasets
-
-    rows: Iterable[Row] = datasets.IterableDataset.from_generator(reader, gen_kwargs=arguments)
-    return rows
 
 
 def _load_tables(paths: tuple[str, ...]) -> Iterable[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """The stages of a run, trainings, translations, averages and trimmings: what each is to do, found out before the first.
 
-`stages` of the settings is explained in conf/train.yaml; translate/train/staged.py does what is planned here.
+The setting `stages` is explained in docs/guides/stages.md; translate/train/staged.py does what is planned here.
 """
 
 from __future__ import annotations
