@@ -66,10 +66,6 @@ def test_every_setting_of_a_logger_is_explained(name: str) -> None:
     assert tuple(re.findall(r"^# (\w+)   +\w", text, re.MULTILINE)) == LOGGERS[name]
 
 
-def is_nested(annotation: Any) -> bool:
-    return "Config" in str(annotation)
-
-
 @pytest.mark.parametrize(
     ("section", "values", "message"),
     [

@@ -87,8 +87,8 @@ def _reference() -> Iterator[str]:
     yield "# Settings\n"
     yield (
         "<!-- Written by python -m translate.config.describe from translate/config/; change the fields there. -->\n\n"
-        "Every setting with its type, default and range. Give one as `KEY=VALUE` on the command line, `GROUP.KEY=VALUE` "
-        "for a setting of a group;\n`GROUP=NAME` chooses a file of `conf/GROUP/`. `null` means: not given."
+        "Every setting with its type, default and range. Give one as `KEY=VALUE` on the command line, or as\n"
+        "`GROUP.KEY=VALUE` for a setting of a group; `GROUP=NAME` chooses a file of `conf/GROUP/`. `null` means: not given."
     )
     for name, schema in SCHEMAS.items():
         group = name.split("/")[0]
