@@ -88,7 +88,7 @@ def _reference() -> Iterator[str]:
     yield (
         "<!-- Written by python -m translate.config.describe from translate/config/; change the fields there. -->\n\n"
         "Every setting with its type, default and range. Give one as `KEY=VALUE` on the command line, or as\n"
-        "`GROUP.KEY=VALUE` for a setting of a group; `GROUP=NAME` chooses a file of `conf/GROUP/`. `null` means: not given."
+        "`GROUP.KEY=VALUE` for a setting of a group; `GROUP=NAME` chooses a file of `conf/GROUP/`. `null` means none."
     )
     for name, schema in SCHEMAS.items():
         group = name.split("/")[0]
@@ -98,11 +98,12 @@ def _reference() -> Iterator[str]:
             yield f"\n## {group}\n\n{_first_line(schema)} Files: {', '.join(f'`{group}={one}`' for one in choices)}.\n"
         else:
             yield f"\n## translate.{command}\n\n{_first_line(schema)}\n"
-        yield "| setting | type | default | range | meaning |\n|---|---|---|---|---|"
         for one in described(schema):
             key = f"{group}.{one.name}" if "/" in name else one.name
-            cells = f"`{key}`", f"`{one.type}`", f"`{_default(one)}`", _range(one, brackets=False), one.metadata["help"]
-            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+            kind = str(one.type).replace(" | None", " or null")
+            facts = ", ".join(filter(None, [kind, f"default `{_default(one)}`", _range(one, brackets=False)]))
+            meaning = one.metadata["help"].replace("<", "&lt;")
+            yield f"- **`{key}`** ({facts}): {meaning}"
 
 
 def _first_line(schema: type) -> str:
