@@ -24,7 +24,7 @@ def available_cores(root: Path = Path("/"), *, processes: int = 1) -> int:
 
 
 def _quotas(root: Path) -> list[float]:
-    """Of the control groups, version 1 or 2, that the process is in, in cores."""
+    """Yield the CPU quotas, in cores, of the control groups, version 1 or 2, that the process is in."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -41,7 +41,7 @@ def _quotas(root: Path) -> list[float]:
 
 
 def _quota(group: Path) -> float:
-    """Of one group; infinite where it has none."""
+    """Return the CPU quota of one control group; infinite where it has none."""
     with suppress(OSError, ValueError):
         quota, period = (group / "cpu.max").read_text(encoding="utf-8").split()  # "max" is no number
         return int(quota) / int(period)

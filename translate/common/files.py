@@ -165,7 +165,7 @@ def free_lock(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Say that `path`, which the block writes, does not fit on its disk, whatever error tells us so, and what to do.
+    """Replace any error of the block that means a full disk by one that names `path` and says what to do.
 
     Raises:
         OSError: In place of such an error; one that names a file elsewhere is left as it is.
@@ -180,7 +180,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def _full(error: Exception) -> int | None:
-    """The system's number of a full disk or the like, where one is behind an error.
+    """Return the system's error number of a full disk or quota, where one caused an error.
 
     torch raises an error of its own while it handles the system's; libraries in Rust quote the number in their text. A
     ValueError says already what a user should do.
@@ -196,7 +196,7 @@ def _full(error: Exception) -> int | None:
 
 
 def _describe(number: int, path: Path) -> str:
-    """What is full and what to do."""
+    """Say what is full and what to do."""
     room = ""
     if number != errno.EFBIG:
         with suppress(OSError):
@@ -206,7 +206,7 @@ def _describe(number: int, path: Path) -> str:
 
 
 def _existing(path: Path) -> Path:
-    """The path, or the nearest of the folders that hold it which is there."""
+    """Return the path, or the nearest folder above it that exists."""
     return next(place for place in (path, *path.absolute().parents) if place.exists())
 
 
@@ -242,7 +242,7 @@ def _take(found: BaseFileLock, *, wait: bool) -> BaseFileLock:
 
 
 def _aside(target: Path) -> Path:
-    """Where `replace_directory` moves what it replaces."""
+    """Return the path to which `replace_directory` moves the directory that it replaces."""
     return target.with_name(f".{target.name}.old")
 
 

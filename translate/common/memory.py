@@ -26,7 +26,7 @@ def limit_kernel_caches() -> None:
 
 
 def high_water() -> int:
-    """Most resident bytes of the process so far, or since `restart_high_water`."""
+    """Return the largest resident size of the process so far, or since `restart_high_water`, in bytes."""
     if marked := status_bytes("VmHWM"):
         return marked
     import resource  # not on Windows
@@ -35,7 +35,7 @@ def high_water() -> int:
 
 
 def restart_high_water() -> int:
-    """Resident bytes now, from which the high-water mark starts again; where it cannot, the mark itself."""
+    """Restart the high-water mark at the resident size, and return that; where it cannot restart, the mark."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -44,7 +44,7 @@ def restart_high_water() -> int:
 
 
 def status_bytes(name: str) -> int | None:
-    """A size of the process in bytes, such as VmHWM, where the system has /proc."""
+    """Return a size of the process in bytes, such as VmHWM, where the system has /proc."""
     path = Path("/proc/self/status")
     found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text() if path.exists() else "", re.MULTILINE)
     return int(found[1]) * 1024 if found else None

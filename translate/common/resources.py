@@ -6,12 +6,12 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def conf_dir() -> Path:
-    """Folder of the Hydra configuration."""
+    """Return the folder of the Hydra configuration."""
     return _resource("conf")
 
 
 def everyday_dir() -> Path:
-    """Folder of the embedded everyday corpus."""
+    """Return the folder of the embedded everyday corpus."""
     return _resource("data/everyday")
 
 

@@ -73,7 +73,7 @@ class _PastHydra(BaseException):
 
 
 def _settings(config: DictConfig, schema: type[Config]) -> Config:
-    """The dataclasses that `config` describes, which check their ranges."""
+    """Build the dataclasses that `config` describes, which check their ranges."""
     try:
         return cast(Config, OmegaConf.to_object(config))
     except (OmegaConfBaseException, ValueError) as error:
@@ -114,7 +114,7 @@ def _check_sweep(config_name: str, schema: type, directory: str, overrides: Sequ
 
 
 def _explain(error: Exception, schema: type) -> str:
-    """One line: what is wrong, and the nearest valid names for a key that does not exist."""
+    """Return an error as one line: what is wrong, and the nearest valid names for a key that does not exist."""
     chain = [error]
     while chain[-1].__cause__ is not None and isinstance(chain[-1].__cause__, Exception):
         chain.append(chain[-1].__cause__)

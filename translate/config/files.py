@@ -47,7 +47,7 @@ def save_config(config: Any, path: Path) -> None:
 
 
 def unknown_setting(key: str, schema: type) -> str:
-    """What to say of a key that a schema has not, with the nearest names that it has."""
+    """Return an error message for a key that a schema does not have, with the nearest names that it has."""
     import difflib
 
     from omegaconf import OmegaConf

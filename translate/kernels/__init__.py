@@ -26,7 +26,7 @@ _LOADING = threading.Lock()  # for threads that come at once: the first one comp
 
 
 def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
-    """Whether `attend` can take queries [B, H, Q, D], values [B, G, K, E] and a mask, and is faster than torch.
+    """Return whether `attend` can take queries [B, H, Q, D], values [B, G, K, E] and a mask, and is faster than torch.
 
     That is for a few queries, without gradients, on a CPU, with one mask for all heads.
     """
@@ -43,7 +43,7 @@ def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: float) -> Tensor:
-    """softmax(q kᵀ * scale, masked) v, reading only the keys that a query may attend to.
+    """Compute softmax(q kᵀ * scale, masked) v, reading only the keys that a query may attend to.
 
     Args:
         q: [B, H, Q, D], such as `attends` allows.
@@ -118,7 +118,7 @@ def widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor 
 def best_continuations(
     logits: Tensor, sums: Tensor, banned: Sequence[int], count: int
 ) -> tuple[Tensor, Tensor, Tensor] | None:
-    """The most probable continuations of the hypotheses of each sentence, best first.
+    """Find the most probable continuations of the hypotheses of each sentence, best first.
 
     Args:
         logits: [B * N, V].
@@ -147,7 +147,7 @@ def best_continuations(
 
 
 def empty_continuations(sentences: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Space for what `best_continuations` gives."""
+    """Allocate what `best_continuations` fills."""
     shape = sentences, count
     return torch.empty(shape), torch.empty(shape, dtype=torch.long), torch.empty(shape, dtype=torch.long)
 
@@ -163,7 +163,7 @@ def continuation_pointers(found: tuple[Tensor, Tensor, Tensor], sentences: int, 
 
 
 def loaded() -> ctypes.CDLL:
-    """The compiled kernels, where `library` has them."""
+    """Return the compiled kernels; only where `library` has them."""
     found = library()
     assert found is not None
     return found
@@ -171,7 +171,7 @@ def loaded() -> ctypes.CDLL:
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The compiled kernels; None where they cannot be had."""
+    """Return the compiled kernels; None where they cannot be compiled or loaded."""
     with _LOADING:
         found = load_kernels()
     return None if found is None else _declared(found)

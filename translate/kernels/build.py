@@ -92,7 +92,7 @@ def compile_kernels(compiler: list[str], folder: Path) -> Path:
 
 
 def _compiler() -> list[str]:
-    """The command in the environment variable CC, or cc.
+    """Return the command in the environment variable CC, or cc.
 
     Raises:
         ValueError: If it is not a command.
@@ -106,7 +106,7 @@ def _compiler() -> list[str]:
 
 
 def _cache_folder() -> Path:
-    """The folder that kernels are kept in, which it makes.
+    """Return the folder that kernels are kept in, and make it.
 
     Raises:
         OSError: If it cannot be made, or others than this user can write to it.
@@ -120,7 +120,7 @@ def _cache_folder() -> Path:
 
 
 def _from_cache(folder: Path, compiler: list[str]) -> ctypes.CDLL:
-    """The kernels that are kept in a folder; compiled into it if they are not there, damaged, or not trusted."""
+    """Return the kernels kept in a folder; compile them into it if they are missing, damaged or not trusted."""
     name = f"kernels-{_fingerprint(compiler)}"
     for path in folder.glob(f"{name}-*.so"):
         if _intact(path):
@@ -136,7 +136,7 @@ def _from_cache(folder: Path, compiler: list[str]) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """The kernels in a file.
+    """Load the kernels in a file.
 
     Raises:
         OSError: If there are none in it.
@@ -148,7 +148,7 @@ def _opened(path: Path) -> ctypes.CDLL:
 
 
 def _intact(path: Path) -> bool:
-    """Whether a kept kernel is trusted and whole, so that its name ends in its digest: part of one may crash."""
+    """Return whether a kept kernel is trusted and whole (its name ends in its digest): a part of one may crash."""
     try:
         return _trusted(path) and path.stem.endswith(_digest(path))
     except OSError:  # it is gone, or cannot be read
@@ -156,7 +156,7 @@ def _intact(path: Path) -> bool:
 
 
 def _trusted(path: Path) -> bool:
-    """Whether a file or folder is this user's or the administrator's, and no one else can write to it."""
+    """Return whether a file or folder belongs to this user or the administrator, and no one else can write to it."""
     found = path.stat()
     return found.st_uid in (0, os.geteuid()) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
@@ -171,7 +171,7 @@ def _remove_old(folder: Path) -> None:
 
 
 def _fingerprint(compiler: list[str]) -> str:
-    """Tells apart what must not share a kernel: versions of the sources, compilers, processors."""
+    """Return a digest of what must not share a kernel: versions of the sources, compilers, processors."""
     made_of = [source.read_bytes() for source in SOURCES], compiler, FLAGS, platform.machine(), _processor()
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
 
@@ -181,7 +181,7 @@ def _digest(path: Path) -> str:
 
 
 def _processor() -> str:
-    """What the processor can do: code for one need not run on another that shares the folder."""
+    """Describe the processor: code for one may not run on another that shares the folder."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -190,6 +190,6 @@ def _processor() -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in a line: what the compiler said, or the error."""
+    """Return what went wrong, in a line: the compiler's message, or the error."""
     said = getattr(error, "stderr", None)
     return " ".join((said if isinstance(said, str) and said.strip() else str(error)).split())[-300:]

@@ -172,7 +172,7 @@ class Packed:
         self._table = None if table is None else self._hold("table", table, torch.float32, *vocabulary)
 
     def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
-        """The memory [B, S, M] of embeddings [B, S, M], in their place; src_mask [B, S] bool, True = real token.
+        """Compute the memory [B, S, M] of embeddings [B, S, M], in place; src_mask [B, S] bool, True = real token.
 
         Raises:
             ValueError: If they do not fit each other or the weights.
@@ -188,7 +188,7 @@ class Packed:
         return x
 
     def step(self, newest: Newest) -> Tensor:
-        """Logits [B * N, V] of the next token.
+        """Compute the logits [B * N, V] of the next token.
 
         Raises:
             ValueError: If the tensors do not fit each other or the weights, or an id is outside the vocabulary.
@@ -201,7 +201,7 @@ class Packed:
     def best_step(
         self, newest: Newest, sums: Tensor, banned: Sequence[int], count: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The best continuations, as `translate.kernels.best_continuations` finds them in the logits."""
+        """Find the best continuations of a step, as `translate.kernels.best_continuations` would in the logits."""
         sums, held = sums.contiguous(), token_array("banned", banned, self._vocab_size)
         sentences = len(newest.src_mask)
         found = empty_continuations(sentences, count)
@@ -221,7 +221,7 @@ class Packed:
         bos_id: int,
         eos_id: int,
     ) -> list[tuple[list[int], list[float]]]:
-        """The most probable token after the most probable token, until EOS or a limit.
+        """Search greedily: the most probable token after the most probable token, until EOS or a limit.
 
         Args:
             memories: Keys and values of the sources in each layer [B, 2, G, S, D]; overwritten.
@@ -299,7 +299,7 @@ class Packed:
     def _states(
         self, own: Sequence[Tensor], memories: Sequence[Tensor], sentences: int, capacity: int, src_len: int
     ) -> ctypes.Array[_LayerState]:
-        """The caches of each layer as C reads them, of at least so many sentences; see `Newest.caches`."""
+        """Return the caches of each layer as C reads them, with room for at least `sentences`; see `Newest.caches`."""
         groups, dim, found = self._shape.groups, self._shape.head_dim, (_LayerState * len(self._layers))()
         for state, cache, memory in zip(found, own, memories, strict=True):
             rows, memory_rows = len(cache), len(memory)
@@ -313,7 +313,7 @@ class Packed:
         return found
 
     def _embedding(self, positions: Tensor | None, count: int) -> _Embedding:
-        """The embeddings with what is added to them at the next `count` positions, [P, M] with P >= count."""
+        """Return the embeddings with what is added to them at the next `count` positions, [P, M] with P >= count."""
         added = None
         if positions is not None:
             added = pointer("positions", positions[:count], torch.float32, count, self._shape.width)
@@ -349,13 +349,13 @@ class Packed:
         )
 
     def _hold(self, name: str, x: Tensor, dtype: torch.dtype, *shape: int) -> int:
-        """The address of a tensor, or of a contiguous copy, that lives as long as this object."""
+        """Return the address of a tensor, or of a contiguous copy, and keep it alive as long as this object."""
         self._held.append(x.contiguous())
         return pointer(name, self._held[-1], dtype, *shape)
 
 
 def _linear_sizes(shape: Shape) -> dict[str, tuple[int, int]]:
-    """Outputs and inputs of the linear maps of a layer."""
+    """Return the numbers of outputs and inputs of the linear maps of a layer."""
     heads, keys = shape.heads * shape.head_dim, shape.groups * shape.head_dim
     return {
         "qkv": (heads + 2 * keys, shape.width),
@@ -368,7 +368,7 @@ def _linear_sizes(shape: Shape) -> dict[str, tuple[int, int]]:
 
 
 def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: int, capacity: int) -> list[Tensor]:
-    """Caches [rows, 2, G, capacity, D] that begin with what is in `own`."""
+    """Return caches [rows, 2, G, capacity, D] that begin with the entries of `own`."""
     grown = [memory.new_empty(rows, *memory.shape[1:3], capacity, memory.size(-1)) for memory in memories]
     for old, new in zip(own, grown, strict=False):
         new[..., :entries, :] = old[:rows]
@@ -376,7 +376,7 @@ def _grown(own: list[Tensor], memories: Sequence[Tensor], rows: int, entries: in
 
 
 def can_run(shape: Shape) -> bool:
-    """Whether this processor, and `layers.c`, can compute layers of that shape."""
+    """Return whether this processor, and `layers.c`, can compute layers of that shape."""
     found = library()
     if found is None:
         return False

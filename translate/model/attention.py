@@ -85,7 +85,7 @@ class Attention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier-uniform for each projection by its own shape; zero biases; heads that do not talk yet."""
+        """Initialize: Xavier-uniform for each projection by its shape, zero biases, heads that are not mixed yet."""
         projections = [*torch.split(self.qkv.weight, self.q_parts + self.kv_parts), self.out.weight]
         if self.kv_up is not None:
             projections += self.kv_up.weight.chunk(2)
@@ -148,7 +148,7 @@ class Attention(nn.Module):
         return self.out(heads.transpose(1, 2).reshape(*x.shape[:2], -1))  # type: ignore[no-any-return]
 
     def project_memory(self, memory: Tensor) -> MemoryCache:
-        """What every later query needs of a memory [B, K, M], in one matmul."""
+        """Project a memory [B, K, M] to what every later query needs of it, in one matmul."""
         return MemoryCache(self._project_kv(memory))
 
     def _project_kv(self, memory: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ class Attention(nn.Module):
         return self._split_heads(q.view(num_sentences, -1, q_dim))  # the hypotheses of a sentence are more queries
 
     def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor]:
-        """Queries [B, H, Q, D] and what is remembered of the tokens, the cached ones too; see `_split_kv`.
+        """Project x to queries [B, H, Q, D] and the cached form of all tokens so far; see `_split_kv`.
 
         The hypotheses of a sentence are more queries.
         """
@@ -192,20 +192,20 @@ class Attention(nn.Module):
         return x.view(*x.shape[:2], self.num_heads, -1).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
 
     def _split_kv(self, kv: Tensor) -> Tensor:
-        """Keys and values [B, 2, G, K, D], or latents with their rotary key [B, 1, K, L + rotary_dim]."""
+        """Split off keys and values [B, 2, G, K, D], or latents with rotary keys [B, 1, K, L + rotary_dim]."""
         if self.kv_latent_dim is not None:
             return kv[:, None]
         return kv.view(*kv.shape[:2], 2, self.num_kv_heads, self.head_dim).permute(0, 2, 3, 1, 4)
 
     def _expand_latent(self, kv: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys [B, H, K, D + rotary_dim] and values [B, H, K, D] of each head."""
+        """Expand latents to keys [B, H, K, D + rotary_dim] and values [B, H, K, D] of each head."""
         assert self.kv_up is not None
         latent, *rotary = torch.split(kv, self.kv_parts, dim=-1)  # [B, 1, K, L], [B, 1, K, rotary_dim]
         k, v = (self._split_heads(part) for part in self.kv_up(latent[:, 0]).chunk(2, dim=-1))
         return torch.cat((k, rotary[0].expand(-1, self.num_heads, -1, -1)), dim=-1) if rotary else k, v
 
     def _attend_latent(self, q: Tensor, kv: Tensor, attn_mask: Tensor | None) -> Tensor:
-        """The same as with expanded keys and values, read from the latents as they lie in the cache."""
+        """Compute the same as with expanded keys and values from the latents as they lie in the cache."""
         assert self.kv_up is not None
         assert self.kv_latent_dim is not None
         k_up, v_up = self.kv_up.weight.view(2, self.num_heads, self.head_dim, -1)  # each [H, D, L]
@@ -215,7 +215,7 @@ class Attention(nn.Module):
         return torch.einsum("bhql,hdl->bhqd", heads, v_up)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, *, stepping: bool = False) -> Tensor:
-        """Heads [B, H, Q, D] by the core that fits; `stepping` through the tokens of an output, there are few of q."""
+        """Attend with heads [B, H, Q, D] by the fastest core; with `stepping`, token by token, Q is small."""
         dropout = self.dropout if self.training else 0.0
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
@@ -243,7 +243,7 @@ class Attention(nn.Module):
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0, *, scale: float | None = None
 ) -> Tensor:
-    """softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
+    """Compute softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
 
     K and V of grouped heads are never repeated: query heads that share a key head are laid out as more queries of it.
     On a CPU, where the kernel knows groups itself, it gets them as they are if the mask tells queries apart, since
@@ -285,7 +285,7 @@ def explicit_attention(
     scale: float | None = None,
     mixes: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same in plain steps; other arguments as in `fused_attention`.
+    """Compute attention in plain steps; other arguments as in `fused_attention`.
 
     Args:
         q: [B, H, Q, D].
@@ -320,7 +320,7 @@ def explicit_attention(
 
 
 def explicit_is_faster(q: Tensor, dropout: float) -> bool:
-    """Whether training on a CPU is faster through the explicit core.
+    """Return whether training on a CPU is faster through the explicit core.
 
     With dropout of weights, where torch builds them as well, but with a slower mask; and in bfloat16 up to some length,
     where the fused kernel's backward runs far below the speed of plain matmuls.
@@ -329,7 +329,7 @@ def explicit_is_faster(q: Tensor, dropout: float) -> bool:
 
 
 def _per_query(attn_mask: Tensor) -> bool:
-    """Whether a mask differs between the queries or the heads of a sentence."""
+    """Return whether a mask differs between the queries or the heads of a sentence."""
     return any(size > 1 for size in attn_mask.shape[-3:-1])
 
 

@@ -36,7 +36,7 @@ class KVCache:
     """
 
     def __init__(self, expected: int = 16) -> None:
-        """Nothing is remembered yet; `expected` positions are to come."""
+        """Make an empty cache with room for `expected` positions."""
         self._buffer: Tensor | None = None
         self._expected = expected
         self.length = 0  # positions
@@ -124,7 +124,7 @@ class MemoryCache:
 
 
 def expected_length(src_len: int) -> int:
-    """Tokens that few outputs of sources of that length exceed."""
+    """Return an output length, in tokens, that few outputs of sources of that length exceed."""
     return 8 + src_len * 5 // 4
 
 

@@ -82,7 +82,7 @@ class _Skip(torch.autograd.Function):
 
 @contextmanager
 def masks_from(generator: torch.Generator) -> Iterator[None]:
-    """Within the block this thread draws on the CPU from `generator`, not from torch's global one.
+    """Draw the masks of this thread, within the block and on the CPU, from `generator` instead of the global one.
 
     Threads that shared a generator would get other masks in each run.
     """
@@ -94,12 +94,12 @@ def masks_from(generator: torch.Generator) -> Iterator[None]:
 
 
 def _generator() -> torch.Generator | None:
-    """This thread's, if it has one; None is torch's global one."""
+    """Return this thread's generator, if it has one; None is torch's global one."""
     return getattr(_of_thread, "generator", None)
 
 
 def _mask(x: Tensor, share: float) -> Tensor:
-    """0 for a share of the elements, 1 / (1 - share) for the others; like x in shape and dtype."""
+    """Draw 0 for a share of the elements, 1 / (1 - share) for the others; like x in shape and dtype."""
     words = torch.empty((x.numel() + 3) // 4, dtype=torch.int64)
     words.random_(-(2**63), None, generator=_generator())
     bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # -32,768 to 32,767

@@ -48,7 +48,7 @@ class Int8Linear(nn.Module):
 
 @cache
 def _largest_weight() -> int:
-    """The integer that a row's largest weight becomes: 127, but 63 where sums of two products overflow 16 bits.
+    """Return the integer for a row's largest weight: 127, but 63 where sums of two products overflow 16 bits.
 
     That is so on x86 processors without instructions for dot products of bytes.
     """
@@ -58,7 +58,7 @@ def _largest_weight() -> int:
 
 
 def linear_rows(linear: nn.Module, x: Tensor, rows: slice) -> Tensor:
-    """The given rows of what `linear`, an `nn.Linear` or an `Int8Linear`, makes of x [..., in]."""
+    """Apply the given rows of `linear`, an `nn.Linear` or an `Int8Linear`, to x [..., in]."""
     if isinstance(linear, Int8Linear):
         return linear(x, rows)  # type: ignore[no-any-return]
     assert isinstance(linear, nn.Linear)

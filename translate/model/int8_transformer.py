@@ -33,21 +33,21 @@ class Int8Transformer:
         self._table_of_positions = table.new_empty(0, table.size(1))
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
-        """Memory of the sources, [B, S] to [B, S, M]."""
+        """Compute the memory of the sources, [B, S] to [B, S, M]."""
         return self._encoder.encode(self._model.src_embedding(src_ids).float().contiguous(), src_mask)
 
     def start(self, memory: Tensor, src_mask: Tensor) -> DecoderState:
-        """State before the first token, one row per sentence."""
+        """Return the state before the first token, one row per sentence."""
         return self._model.start(memory, src_mask)
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
-        """Logits [B * N, V] of the next token, given each row's newest one [B * N]."""
+        """Compute the logits [B * N, V] of the next token, given each row's newest one [B * N]."""
         return self._decoder.step(self._newest(last_ids, state))
 
     def best_step(
         self, last_ids: Tensor, state: DecoderState, sums: Tensor, banned: Sequence[int], count: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The best continuations of a step, found in its logits as soon as they are there."""
+        """Find the best continuations of a step in its logits."""
         return self._decoder.best_step(self._newest(last_ids, state), sums, banned, count)
 
     def greedy(
@@ -59,13 +59,13 @@ class Int8Transformer:
         bos_id: int,
         eos_id: int,
     ) -> list[tuple[list[int], list[float]]]:
-        """A whole greedy search; see `GreedyModel`."""
+        """Run a whole greedy search; see `GreedyModel`."""
         memories = [cache.kv for cache in self._model.start(memory, src_mask).memory_caches]
         expected = expected_length(src_mask.size(1))
         return self._decoder.greedy(memories, src_mask, self._positions, limits, expected, banned, bos_id, eos_id)
 
     def _newest(self, last_ids: Tensor, state: DecoderState) -> Newest:
-        """Of a step, with room for it in the caches."""
+        """Return the inputs of a step in C, with room for its tokens in the caches."""
         positions = self._positions(state.length + 1)
         position = None if positions is None else positions[state.length]
         entries, descent = state.self_caches[0].entries, state.advance()
@@ -75,7 +75,7 @@ class Int8Transformer:
         return Newest(last_ids, position, descent, state.memory_mask[:, 0, 0], entries, caches)
 
     def _positions(self, count: int) -> Tensor | None:
-        """What is added to the embeddings of the first `count` tokens and perhaps more, [P, M]."""
+        """Return what is added to the embeddings of the first `count` tokens or more, [P, M]."""
         positions = self._model.tgt_embedding.positions
         if positions is None:
             return None
@@ -88,14 +88,14 @@ class Int8Transformer:
 
 
 def runs_natively(model: nn.Module) -> bool:
-    """Whether `Int8Transformer` can run the model: on a CPU that can, without latents, talking heads or rotation."""
+    """Return whether the C kernels can run the model on this CPU: without latents, talking heads or rotation."""
     if not isinstance(model, Transformer):
         return False
     return _alike(model.encoder_layers) and _alike(model.decoder_layers)
 
 
 def _alike(layers: nn.ModuleList) -> bool:
-    """Whether a stack has only attention that `layers.c` knows, with as many key and value heads everywhere."""
+    """Return whether a stack has only attention that `layers.c` knows, with as many key and value heads everywhere."""
     attentions = [module for module in layers.modules() if isinstance(module, Attention)]
     plain = all(one.kv_up is None and one.mix_scores is None and one.rotary is None for one in attentions)
     return plain and len({one.num_kv_heads for one in attentions}) == 1 and can_run(_shape(layers))
@@ -110,7 +110,7 @@ def _shape(layers: nn.ModuleList) -> Shape:
 
 
 def _weights(layer: nn.Module) -> dict[str, Int8Weights | NormWeights | None]:
-    """Of one layer, by the names of `layers.c`."""
+    """Return the weights of one layer, by the names of `layers.c`."""
     assert isinstance(layer, (EncoderLayer, DecoderLayer))
     attention, ff = layer.self_attention, layer.feed_forward
     found: dict[str, Int8Weights | NormWeights | None] = {

@@ -35,11 +35,11 @@ class LanguageModel(nn.Module):
         self.layer_drop = spec.layer_drop
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Logits [B, T, V] of the id after each of `ids` [B, T]; `mask` [B, T] bool, True = real, None = all are."""
+        """Compute logits [B, T, V] of the id after each of `ids` [B, T]; `mask` [B, T] bool, None = all are real."""
         return self._project(self._run(ids, mask, None))
 
     def loss(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Mean cross-entropy, in nats per id, of predicting ids 1 … T - 1 of `ids` [B, T], each from those before it.
+        """Compute the mean cross-entropy, in nats per id, of ids 1 … T - 1 of `ids` [B, T] given those before.
 
         Raises:
             ValueError: If there is nothing to predict: T is below 2, or the mask hides all ids but the first.
@@ -53,11 +53,11 @@ class LanguageModel(nn.Module):
         return F.cross_entropy(logits[real].float(), ids[:, 1:][real])
 
     def start(self) -> list[KVCache]:
-        """The empty caches of all layers, which `step` fills."""
+        """Return empty caches of all layers, which `step` fills."""
         return [KVCache() for _ in self.layers]
 
     def step(self, ids: Tensor, caches: list[KVCache]) -> Tensor:
-        """Logits [B, V] after the newest ids [B, T] of each row; the caches take them in.
+        """Compute logits [B, V] after the newest ids [B, T] of each row, and append these to the caches.
 
         Args:
             ids: The first ones of a text (any T), later the newest (T = 1).
@@ -106,7 +106,7 @@ class LanguageModel(nn.Module):
         return torch.cat(ids, dim=1)
 
     def _run(self, ids: Tensor, mask: Tensor | None, caches: list[KVCache] | None) -> Tensor:
-        """Hidden states [B, T, M]."""
+        """Compute the hidden states [B, T, M]."""
         x = self.embedding(ids, offset=caches[0].length if caches else 0)
         attn_mask = None  # the newest id may look at all cached ones
         if caches is None or not caches[0].length:
@@ -123,7 +123,7 @@ class LanguageModel(nn.Module):
 
 
 def draw(logits: Tensor, temperature: float, top_k: int | None, generator: torch.Generator | None = None) -> Tensor:
-    """One id per row [B] of logits [B, V]; arguments as in `LanguageModel.sample`."""
+    """Draw one id per row [B] of logits [B, V]; arguments as in `LanguageModel.sample`."""
     if temperature == 0:
         return logits.argmax(dim=-1)
     logits = logits.float() / temperature
@@ -133,7 +133,7 @@ def draw(logits: Tensor, temperature: float, top_k: int | None, generator: torch
 
 
 def build_language_model(config: "ModelConfig", vocab_size: int, *, pad_id: int | None = None) -> LanguageModel:
-    """The language model that the settings of a decoder describe, freshly initialized from torch's global generator.
+    """Build the language model that the settings of a decoder describe, initialized from torch's generator.
 
     It has `num_decoder_layers` layers with the attention of the decoder. What the settings say of the encoder and of
     cross-attention has no part in it. `pad_id` is None where no id means padding.

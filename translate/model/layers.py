@@ -42,14 +42,14 @@ class LayerSpec:
     layer_drop: float
 
     def self_attention(self, kind: str) -> Attention:
-        """A self-attention of one of `ATTENTION_KINDS`."""
+        """Make a self-attention of one of `ATTENTION_KINDS`."""
         head_dim = self.head_dim or self.d_model // self.num_heads
         if not self.rotary:
             return self._attention(kind, None)
         return self._attention(kind, RotaryPositions(head_dim // 2 if kind == "mla" else head_dim))
 
     def make_cross_attention(self) -> Attention:
-        """A cross-attention, which knows no positions."""
+        """Make a cross-attention, which knows no positions."""
         return self._attention(self.cross_attention, None)
 
     def _attention(self, kind: str, rotary: RotaryPositions | None) -> Attention:
@@ -69,13 +69,13 @@ class LayerSpec:
         )
 
     def feed_forward(self) -> "FeedForward":
-        """A feed-forward of this shape."""
+        """Make a feed-forward layer of this shape."""
         return FeedForward(
             self.d_model, self.d_ff, activation=self.activation, bias=self.bias, dropout=self.activation_dropout
         )
 
     def make_norm(self) -> nn.Module:
-        """A norm over M of the chosen kind."""
+        """Make a norm over M of the chosen kind."""
         return make_norm(self.norm, self.d_model)
 
 
@@ -125,7 +125,7 @@ class _Residual(nn.Module):
         self.dropout = spec.dropout
 
     def residual(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """One residual step on x [B, T, M]."""
+        """Apply a sub-layer with its residual connection and norm to x [B, T, M]."""
         out = apply_dropout(sublayer(norm(x) if self.norm_first else x), self.dropout, self.training)
         return x + out if self.norm_first else norm(x + out)
 
@@ -190,7 +190,7 @@ class DecoderLayer(_Residual):
 
 
 def make_norm(kind: str, d_model: int) -> nn.Module:
-    """LayerNorm, or RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467), over the last dimension."""
+    """Make a LayerNorm, or an RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467), over the last dimension."""
     if kind == "layernorm":
         return nn.LayerNorm(d_model)
     if kind == "rmsnorm":

@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 def source_attn_mask(src_mask: Tensor) -> Tensor:
-    """Who may look at which source token: everyone at every real one.
+    """Return the mask in which every position may attend to every real source token.
 
     Args:
         src_mask: [B, S] bool, True = real token.
@@ -17,7 +17,7 @@ def source_attn_mask(src_mask: Tensor) -> Tensor:
 
 
 def causal_attn_mask(tgt_mask: Tensor) -> Tensor:
-    """Who may look at which target token: position t at the real ones among 0 … t.
+    """Return the mask in which target position t may attend to the real tokens among 0 … t.
 
     Args:
         tgt_mask: [B, T] bool, True = real token.

@@ -87,7 +87,7 @@ class RotaryPositions(nn.Module):
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
-    """The sinusoidal table, [length, M] float32.
+    """Compute the sinusoidal table, [length, M] float32.
 
     >>> sinusoids(2, 4)[0]
     tensor([0., 1., 0., 1.])
@@ -101,5 +101,5 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 
 
 def _shapes_alone() -> bool:
-    """Whether modules are built on the meta device, where to compute would make torch load its decompositions first."""
+    """Return whether modules are built on the meta device, where computing makes torch load decompositions."""
     return torch.get_default_device().type == "meta"

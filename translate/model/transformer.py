@@ -85,7 +85,7 @@ class Transformer(nn.Module):
             nn.init.normal_(self.output.weight, std=spec.d_model**-0.5)
 
     def forward(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> Tensor:
-        """Logits of every next token.
+        """Compute the logits of every next token.
 
         Args:
             src_ids: [B, S], EOS last, padded at the end.
@@ -99,29 +99,29 @@ class Transformer(nn.Module):
         return self.project(self.decode(tgt_in_ids, tgt_mask, self.encode(src_ids, src_mask), src_mask))
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
-        """The memory [B, S, M] of sources [B, S]."""
+        """Compute the memory [B, S, M] of sources [B, S]."""
         x, attn_mask = self.src_embedding(src_ids), source_attn_mask(src_mask)
         x = run_layers(self.encoder_layers, x, attn_mask, drop=self.layer_drop, training=self.training)
         return self.encoder_norm(x)  # type: ignore[no-any-return]
 
     def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
-        """Hidden states [B, T, M] of whole targets [B, T]; `project` turns those that are needed into logits."""
+        """Compute hidden states [B, T, M] of whole targets [B, T]; `project` turns them into logits."""
         x = self.tgt_embedding(tgt_in_ids)
         context = causal_attn_mask(tgt_mask), memory, source_attn_mask(src_mask)
         x = run_layers(self.decoder_layers, x, *context, drop=self.layer_drop, training=self.training)
         return self.decoder_norm(x)  # type: ignore[no-any-return]
 
     def project(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., M] to logits [..., V]."""
+        """Project hidden states [..., M] to logits [..., V]."""
         return self.output(hidden)  # type: ignore[no-any-return]
 
     def start(self, memory: Tensor, src_mask: Tensor) -> DecoderState:
-        """The state before the first token: cross-attention's keys and values, computed once; nothing decoded yet."""
+        """Return the state before the first token, with cross-attention's keys and values, which are computed once."""
         caches = [attention.project_memory(memory) for attention in self._cross_attentions()]
         return DecoderState(caches, source_attn_mask(src_mask))
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
-        """Logits [B * N, V] after one more token per row; the state takes it in.
+        """Compute logits [B * N, V] after one more token per row, and append it to the state.
 
         Args:
             last_ids: Newest token of each row, [B * N]; BOS at first.
@@ -133,7 +133,7 @@ class Transformer(nn.Module):
         return self.project(self.decoder_norm(x)).squeeze(1)
 
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
-        """Where each target position looks in the source: weights [B, H, T, S], one tensor per decoder layer."""
+        """Compute where each target position attends in the source: weights [B, H, T, S], one per decoder layer."""
         with record_attention(self._cross_attentions()) as recorded:
             self(src_ids, tgt_in_ids, src_mask, tgt_mask)
         return [weights for (weights,) in recorded]
@@ -144,7 +144,7 @@ class Transformer(nn.Module):
 
 @contextmanager
 def record_attention(attentions: list[Attention]) -> "Iterator[list[list[Tensor]]]":
-    """Within the block, the given attentions use the explicit core and keep the weights [B, H, Q, K] of each call."""
+    """Let the given attentions, within the block, use the explicit core and keep the weights of each call."""
     recorded: list[list[Tensor]] = [[] for _ in attentions]
     for attention, weights in zip(attentions, recorded, strict=True):
         attention.recorded = weights
@@ -156,7 +156,7 @@ def record_attention(attentions: list[Attention]) -> "Iterator[list[list[Tensor]
 
 
 def build_model(config: "ModelConfig", src_vocab_size: int, tgt_vocab_size: int, *, pad_id: int = 0) -> Transformer:
-    """The Transformer that the settings describe, freshly initialized from torch's global generator.
+    """Build the Transformer that the settings describe, initialized from torch's global generator.
 
     Raises:
         ValueError: If the two vocabularies differ in size and `share_embeddings` is on.
@@ -199,7 +199,7 @@ class _NoValues(TorchFunctionMode):
 
 
 def layer_spec(config: "ModelConfig") -> LayerSpec:
-    """What the settings say of each layer."""
+    """Collect what the settings say of each layer."""
     encoder_attention, decoder_attention, cross_attention = config.attention_kinds
     return LayerSpec(
         d_model=config.d_model,
@@ -224,7 +224,7 @@ def layer_spec(config: "ModelConfig") -> LayerSpec:
 
 
 def make_embedding(config: "ModelConfig", vocab_size: int, pad_id: int | None) -> Embedding:
-    """A fresh embedding of that many tokens, zero for PAD if there is one, with the positions of the settings."""
+    """Make an embedding of that many tokens, zero for PAD if there is one, with the positions of the settings."""
     tokens = nn.Embedding(vocab_size, config.d_model, padding_idx=pad_id)
     nn.init.normal_(tokens.weight, std=config.d_model**-0.5)
     if pad_id is not None:

@@ -55,7 +55,7 @@ class Live:
     steps: list[Step] = field(default_factory=list)
 
     def path(self, length: int, row: int) -> tuple[list[int], list[float]]:
-        """Tokens of the hypothesis in a row after `length` steps, and its summed log-probability after each."""
+        """Return the tokens of a row after `length` steps, and its summed log-probability after each."""
         token_ids, log_probs = [], []
         for step in reversed(self.steps[:length]):
             token_ids.append(step.token_ids[row])
@@ -64,7 +64,7 @@ class Live:
         return token_ids[::-1], log_probs[::-1]
 
     def outputs(self) -> list[tuple[OutputRules, list[int]]]:
-        """The rules of each row and its tokens so far, BOS not among them."""
+        """Return the rules of each row and its tokens so far, without BOS."""
         length, rows = len(self.steps), len(self.steps[-1].parents) if self.steps else len(self.sentences)
         width = rows // len(self.sentences)
         return [(self.sentences[row // width].rules, self.path(length, row)[0]) for row in range(rows)]
@@ -81,16 +81,16 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, found: Candidates, num_beams: int) -> "Table":
-        """Candidates [B, 2N] in lists."""
+        """Convert candidates [B, 2N] to lists."""
         log_probs, beams, token_ids = (column.flatten().tolist() for column in found)
         return cls(log_probs, beams, token_ids, found.token_ids.size(1), num_beams)
 
     def parent(self, place: int) -> int:
-        """Which row a candidate continues."""
+        """Return the row that a candidate continues."""
         return place // self.width * self.num_beams + self.beams[place]
 
     def step(self, places: list[int]) -> Step:
-        """The candidates that live on."""
+        """Return the candidates that live on."""
         token_ids, log_probs = self.token_ids, self.log_probs
         return Step(
             [self.parent(place) for place in places],
@@ -191,7 +191,7 @@ class BeamSearch(SearchSettings):
         propose: Propose,
         device: torch.device,
     ) -> list[list[Hypothesis]]:
-        """`search` from a state on.
+        """Search from a state on.
 
         Args:
             state: Before the first token, a row for each sentence.
@@ -248,7 +248,7 @@ class BeamSearch(SearchSettings):
         return Finished(length, table.parent(place), table.token_ids[place], log_prob, score)
 
     def _done(self, sentence: Searched, unfinished: Sequence[int], table: Table, length: int) -> bool:
-        """Whether a sentence is done, by the rule in the class's docstring."""
+        """Return whether a sentence is done, by the rule in the class's docstring."""
         finished, limit = sentence.finished, sentence.rules.longest
         if length >= limit or len(finished) >= self.beam_size:
             return True
@@ -259,7 +259,7 @@ class BeamSearch(SearchSettings):
         return normalized_score(best, limit, self.length_penalty) <= scores[self.num_hypotheses - 1]
 
     def _hypotheses(self, sentence: Searched, unfinished: Sequence[int], table: Table, live: Live) -> list[Hypothesis]:
-        """The best of a sentence that is done; at its limit unfinished ones fill its list up."""
+        """Return the best hypotheses of a sentence that is done; at its limit unfinished ones fill the list up."""
         length, missing = len(live.steps) + 1, max(0, self.num_hypotheses - len(sentence.finished))
         possible = [place for place in unfinished if table.log_probs[place] != -math.inf]
         found = sentence.finished + [self._finished(place, table, length) for place in possible[:missing]]
@@ -280,5 +280,5 @@ class BeamSearch(SearchSettings):
         return self.ban_(values, live.outputs() if restricted else []).view(*log_probs.shape, -1)
 
     def _banned(self, length: int) -> tuple[int, ...]:
-        """What token number `length` of no output may be."""
+        """Return the tokens that number `length` of no output may be."""
         return self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)

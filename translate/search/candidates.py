@@ -20,7 +20,7 @@ class Candidates(NamedTuple):
 
 
 def best_candidates(logits: Tensor, log_probs: Tensor, banned: Sequence[int], count: int) -> Candidates:
-    """The most probable continuations [B, count] of hypotheses with `log_probs` [B, N], without the banned tokens.
+    """Find the most probable continuations [B, count] of hypotheses, without the banned tokens.
 
     Args:
         logits: [B * N, V].
@@ -42,7 +42,7 @@ def best_candidates(logits: Tensor, log_probs: Tensor, banned: Sequence[int], co
 
 
 def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:
-    """`x.topk(k)` over the columns of x [R, V], exactly, at the price of a maximum: values and indices [R, k].
+    """Compute `x.topk(k)` over the columns of x [R, V], exactly, at the cost of a maximum: values and indices [R, k].
 
     The k largest lie in the k chunks with the largest maxima, and in the few columns that fill no chunk. Of equal
     values at the border another may be chosen.
@@ -63,13 +63,13 @@ def top_k(x: Tensor, k: int, chunk: int = 64) -> tuple[Tensor, Tensor]:
 
 
 def largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The largest of values [B, K] and their places, [B, count]; -inf where there are fewer, with a tiny vocabulary."""
+    """Return the largest of values [B, K] and their places, [B, count]; -inf where a tiny vocabulary has fewer."""
     found, places = F.pad(values, (0, max(0, count - values.size(1))), value=-math.inf).topk(count, dim=1)
     return found, places.clamp(max=values.size(1) - 1)
 
 
 def compact(stays: Sequence[bool]) -> list[int]:
-    """The places where `stays` is true, in an order that leaves as many as possible where they are.
+    """Return the places where `stays` is true, in an order that leaves as many as possible where they are.
 
     >>> compact([True, False, True, False, True])
     [0, 4, 2]

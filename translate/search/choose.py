@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def make_search(
     config: DecodeConfig, *, bos_id: int, eos_id: int, forbidden_ids: tuple[int, ...]
 ) -> BeamSearch | DiverseBeam | Sampling | StochasticBeam:
-    """The search that the settings describe.
+    """Make the search that the settings describe.
 
     Args:
         config: Complete settings; a guard that is on acts on every sentence (see `guarded_search`).

@@ -70,7 +70,7 @@ class DiverseBeam:
         return [self._merged(found[start : start + count]) for start in range(0, len(found), count)]
 
     def _candidates(self, logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-        """The candidates of each group, [B, 2N], by log-probability less the cost of what groups before it took."""
+        """Return the candidates of each group, [B, 2N], by log-probability less penalties for earlier groups' tokens."""
         own, places_of = self.group.continuations(logits, log_probs, live), [one.place for one in live.sentences]
         sentences = torch.tensor([place // self.beam_groups for place in places_of], device=logits.device)
         taken = own.new_zeros(int(sentences.max()) + 1, logits.size(1))  # how often, in this step
@@ -90,7 +90,7 @@ class DiverseBeam:
         return found
 
     def _merged(self, groups: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
-        """The best of each group, the second of each …, as many different ones as wanted, best score first."""
+        """Merge the groups: the best of each, the second of each …, as many as wanted, best score first."""
         ranks = zip_longest(*groups)
         different = {one.token_ids: one for rank in ranks for one in rank if one is not None}
         wanted = list(different.values())[: self.num_hypotheses]

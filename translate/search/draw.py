@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def drawing_log_probs(log_probs: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
-    """The distribution that tokens are drawn from: first temperature, then `top_k`, then `top_p`, then normalized.
+    """Return the distribution that tokens are drawn from: temperature, then `top_k`, then `top_p`, normalized.
 
     Args:
         log_probs: The model's, or any logits, [R, V]; -inf is never drawn.
@@ -35,7 +35,7 @@ def drawing_log_probs(log_probs: Tensor, *, temperature: float, top_k: int, top_
 
 
 def _outside_nucleus(shares: Tensor, top_p: float, width: int = 64) -> Tensor:
-    """Which tokens [R, V] are not among the most probable that reach `top_p`; few rows need to be sorted whole."""
+    """Return which tokens [R, V] are not among the most probable that reach `top_p`; few rows are sorted whole."""
     width = min(width, shares.size(1))
     ordered, places = shares.topk(width, dim=1)
     before = ordered.cumsum(1) - ordered  # share of the more probable tokens
@@ -47,7 +47,7 @@ def _outside_nucleus(shares: Tensor, top_p: float, width: int = 64) -> Tensor:
 
 
 def generator_of(seed: int, src_ids: list[int]) -> torch.Generator:
-    """A random number generator of one source's own, on the CPU, which every device can be served from.
+    """Make the random number generator of one source, on the CPU, so that draws are the same on every device.
 
     It depends on the seed and on the ids of the source, not on its place among others: a sentence gets the same samples
     in every file, order and batch, and on every machine.

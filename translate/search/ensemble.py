@@ -17,17 +17,17 @@ class EnsembleState:
         self.states = states
 
     def repeat(self, beam_size: int) -> None:
-        """As `StepState.repeat`."""
+        """Repeat the rows, as `StepState.repeat`."""
         for state in self.states:
             state.repeat(beam_size)
 
     def reorder(self, row_indices: Tensor) -> None:
-        """As `StepState.reorder`."""
+        """Reorder the rows, as `StepState.reorder`."""
         for state in self.states:
             state.reorder(row_indices)
 
     def keep(self, sentence_indices: Tensor) -> None:
-        """As `StepState.keep`."""
+        """Keep some sentences, as `StepState.keep`."""
         for state in self.states:
             state.keep(sentence_indices)
 
@@ -48,11 +48,11 @@ class Ensemble(nn.Module):
         self.models, self.widths = nn.ModuleList(models), list(widths)
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
-        """Memories of all members, [B, S, sum of M]."""
+        """Compute the memories of all members, [B, S, sum of M]."""
         return torch.cat([model.encode(src_ids, src_mask) for model in self._members()], dim=-1)
 
     def start(self, memory: Tensor, src_mask: Tensor) -> EnsembleState:
-        """States before the first token."""
+        """Return the states before the first token."""
         memories = zip(self._members(), self._split(memory), strict=True)
         return EnsembleState([model.start(own, src_mask) for model, own in memories])
 
@@ -62,16 +62,16 @@ class Ensemble(nn.Module):
         return _log_mean([model.step(last_ids, own) for model, own in states])
 
     def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
-        """Hidden states of whole targets, [B, T, sum of M]."""
+        """Compute the hidden states of whole targets, [B, T, sum of M]."""
         memories = zip(self._members(), self._split(memory), strict=True)
         return torch.cat([model.decode(tgt_in_ids, tgt_mask, own, src_mask) for model, own in memories], dim=-1)
 
     def project(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., sum of M] to log-probabilities [..., V]."""
+        """Project hidden states [..., sum of M] to log-probabilities [..., V]."""
         return _log_mean([model.project(own) for model, own in zip(self._members(), self._split(hidden), strict=True)])
 
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
-        """Weights of all members' heads [B, sum of H, T, S], one tensor per decoder layer.
+        """Compute the weights of all members' heads [B, sum of H, T, S], one tensor per decoder layer.
 
         Raises:
             ValueError: If the members have not equally many layers.
@@ -90,6 +90,6 @@ class Ensemble(nn.Module):
 
 
 def _log_mean(logits: list[Tensor]) -> Tensor:
-    """Logarithm of the mean of probabilities, float32; the logits are [..., V] each."""
+    """Compute the logarithm of the mean of probabilities, float32; the logits are [..., V] each."""
     log_probs = torch.stack([own.log_softmax(-1, dtype=torch.float32) for own in logits])
     return log_probs.logsumexp(0) - math.log(len(logits))

@@ -19,7 +19,7 @@ def greedy(
     bos_id: int,
     eos_id: int,
 ) -> list[tuple[list[int], list[float]]]:
-    """What `GreedyModel.greedy` gives, by the steps of any model; sentences that have ended leave the batch."""
+    """Search greedily as `GreedyModel.greedy` does, by the steps of any model; finished sentences leave the batch."""
     state = model.start(memory, src_mask)
     outputs: list[tuple[list[int], list[float]]] = [([], []) for _ in limits]
     going, length = list(range(len(limits))), 0

@@ -22,7 +22,7 @@ _LOOP = 4  # times in a row that no n-gram stands in an ordinary output, unless 
 def guarded_search(
     search: Search, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig, eos_id: int
 ) -> list[list[Hypothesis]]:
-    """What `search` finds, once more with `decode`'s guards for each source whose best hypothesis is degenerate.
+    """Search, and search again with `decode`'s guards for each source whose best hypothesis is degenerate.
 
     Args:
         search: From sources, prefixes and settings to hypotheses, best first; in these settings a guard that is on
@@ -46,7 +46,7 @@ def guarded_search(
 
 
 def _is_degenerate(output: Sequence[int], src_ids: Ids, prefix_ids: Ids, decode: DecodeConfig, eos_id: int) -> bool:
-    """Whether a guard that is on objects to an output."""
+    """Return whether a guard that is on refuses an output."""
     if decode.length_guard and output[-1] != eos_id and len(output) >= far_longer(src_ids, prefix_ids):
         return True
     if not decode.repetition_guard or len(output) - len(set(output)) < _LOOP - 1:

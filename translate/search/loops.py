@@ -6,7 +6,7 @@ LONGEST_LOOP = 8  # tokens of what is looked for as a loop
 
 
 def loop_repeats(token_ids: Sequence[int]) -> int:
-    """How often in a row the most repeated n-gram of up to `LONGEST_LOOP` tokens stands; 1 where nothing repeats.
+    """Return how often in a row the most repeated n-gram of up to `LONGEST_LOOP` tokens stands; 1 = no repeats.
 
     >>> loop_repeats([7, 5, 5, 5, 8]), loop_repeats([5, 6, 5, 6, 5]), loop_repeats([5, 6, 7, 5])
     (3, 2, 1)
@@ -21,7 +21,7 @@ def loop_repeats(token_ids: Sequence[int]) -> int:
 
 
 def loop_continuations(token_ids: Sequence[int], max_repeats: int) -> set[int]:
-    """Tokens that would let an n-gram stand more than `max_repeats` >= 1 times in a row at the end.
+    """Return the tokens that would let an n-gram stand more than `max_repeats` >= 1 times in a row at the end.
 
     >>> loop_continuations([9, 5, 6, 5, 6, 5], 2), loop_continuations([9, 5, 6, 5, 6], 2)
     ({6}, set())

@@ -11,7 +11,7 @@ METRICS = ("chrf", "bleu")
 
 
 def mbr_order(texts: Sequence[str], scores: Sequence[float], weights: Sequence[float], metric: str) -> list[int]:
-    """Places of the candidates, the largest expected utility first.
+    """Return the indices of the candidates, the largest expected utility first.
 
     The expected utility of a candidate is the mean, over all candidates as if each were the reference, of its sentence
     chrF or sentence BLEU: sacreBLEU's `sentence_chrf` and, with effective order, `sentence_bleu`. It takes their number
@@ -40,7 +40,7 @@ def mbr_order(texts: Sequence[str], scores: Sequence[float], weights: Sequence[f
 
 
 def posterior(log_probs: Sequence[float]) -> list[float]:
-    """Shares of different candidates: their probabilities, made to sum to 1.
+    """Return the shares of different candidates: their probabilities, normalized to sum to 1.
 
     >>> posterior([-1000.0, -1000.0])
     [0.5, 0.5]
@@ -74,7 +74,7 @@ def closest(texts: Sequence[str], reference: str, metric: str) -> int:
 
 @cache
 def _measure(metric: str) -> Any:
-    """The metric of sacreBLEU, for single sentences."""
+    """Return the metric of sacreBLEU for single sentences."""
     if metric not in METRICS:
         raise ValueError(f"the metric ({metric}) must be one of {', '.join(METRICS)}")
     from sacrebleu.metrics import BLEU, CHRF
@@ -83,7 +83,7 @@ def _measure(metric: str) -> Any:
 
 
 def _expected_utilities(shares: dict[str, float], measure: Any) -> dict[str, float]:
-    """What `measure.sentence_score` gives, with the n-grams of each reference counted once instead of for each text."""
+    """Compute mean sentence scores, counting the n-grams of each reference once instead of once per text."""
     prepared = {text: measure._preprocess_segment(text) for text in shares}
     utilities = dict.fromkeys(shares, 0.0)
     for reference, share in shares.items():

@@ -25,7 +25,7 @@ class Outputs:
 
     @classmethod
     def start(cls, rules: Sequence[OutputRules], **more: Tensor) -> Self:
-        """One for each sentence, without a token.
+        """Return the outputs before the first token, one for each sentence.
 
         Args:
             rules: Of each.
@@ -48,7 +48,7 @@ class Outputs:
             setattr(self, name, value[kept])
 
     def add(self, token_ids: Tensor, log_probs: Tensor, eos_id: int) -> None:
-        """One more token for each output, both [B, N]; from one output per sentence there can come N."""
+        """Append a token to each output, both [B, N]; from one output per sentence there can come N."""
         past = self.token_ids.expand(-1, token_ids.size(1), -1), self.token_log_probs.expand(-1, token_ids.size(1), -1)
         self.token_ids = torch.cat((past[0], token_ids[:, :, None]), dim=2)
         self.token_log_probs = torch.cat((past[1], log_probs[:, :, None]), dim=2)
@@ -87,7 +87,7 @@ class DrawingSettings(SearchSettings):
                 raise ValueError(f"{name} ({getattr(self, name)}) must be at least 0")
 
     def drawing(self, log_probs: Tensor, outputs: Outputs, rules: Sequence[OutputRules]) -> Tensor:
-        """What the next token of each output that goes on is drawn from.
+        """Return the distributions that the next token of each unfinished output is drawn from.
 
         Args:
             log_probs: The model's, [R, V], a row for each of them.

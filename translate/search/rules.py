@@ -55,19 +55,19 @@ class OutputRules:
         return max(len(self.prefix_ids), self.shortest - 1)
 
     def forced(self, length: int, eos_id: int) -> int | None:
-        """The only token that number `length` may be; None = more than one."""
+        """Return the only token that number `length` may be; None = more than one."""
         if length <= len(self.prefix_ids):
             return self.prefix_ids[length - 1]
         return eos_id if self.must_end and length >= self.longest else None
 
     def banned(self, token_ids: Sequence[int], eos_id: int) -> set[int]:
-        """What may not follow `token_ids`, BOS not among them."""
+        """Return the tokens that may not follow `token_ids`, BOS not among them."""
         found = loop_continuations(token_ids, self.max_repeats) if self.max_repeats else set()
         return found | {eos_id} if len(token_ids) + 1 < self.shortest else found
 
 
 def output_rules(src_ids: Sequence[int], prefix_ids: Sequence[int], settings: OutputSettings) -> OutputRules:
-    """The rules of the outputs of one source.
+    """Return the rules of the outputs of one source.
 
     The tokens of a prefix come on top of what the ratios allow.
 
@@ -96,10 +96,10 @@ def output_rules(src_ids: Sequence[int], prefix_ids: Sequence[int], settings: Ou
 
 
 def far_longer(src_ids: Sequence[int], prefix_ids: Sequence[int]) -> int:
-    """A length that no translation needs: an output that got there without an end will not find one by itself."""
+    """Return a length that no translation needs: an output that reached it without an end will not end by itself."""
     return 2 * len(src_ids) + 10 + len(prefix_ids)
 
 
 def usual_repeats(src_ids: Sequence[int], prefix_ids: Sequence[int]) -> int:
-    """How often in a row n-grams stand in what was given (`loop_repeats`)."""
+    """Return how often in a row n-grams stand in the source or the prefix (`loop_repeats`)."""
     return max(loop_repeats(src_ids), loop_repeats(prefix_ids))

@@ -69,7 +69,7 @@ class Sampling(DrawingSettings):
             last_ids = samples.token_ids[:, :, -1].flatten()
 
     def _numbers(self, src_ids: Tensor, src_mask: Tensor, rules: Sequence[OutputRules]) -> Tensor:
-        """The random numbers of all sentences, [B, N, longest limit]."""
+        """Draw the random numbers of all sentences, [B, N, longest limit]."""
         numbers = torch.zeros(len(rules), self.num_hypotheses, max(rule.longest for rule in rules), dtype=torch.float64)
         for row, (ids, mask, rule) in enumerate(zip(src_ids, src_mask, rules, strict=True)):
             generator, shape = generator_of(self.seed, ids[mask].tolist()), (self.num_hypotheses, rule.longest)
@@ -77,7 +77,7 @@ class Sampling(DrawingSettings):
         return numbers.to(src_ids.device)
 
     def _draw(self, logits: Tensor, samples: Samples, rules: Sequence[OutputRules]) -> None:
-        """One more token for each sample; EOS again for those that have ended."""
+        """Draw a token for each sample; EOS again for those that have ended."""
         going, points = ~samples.ended, samples.numbers[:, :, samples.token_ids.size(2)]
         if samples.token_ids.size(2):  # one row per sample, and not one per sentence
             logits, points = logits[going.flatten()], points[going][:, None]
@@ -91,7 +91,7 @@ class Sampling(DrawingSettings):
 
 
 def _at(drawing: Tensor, points: Tensor) -> Tensor:
-    """The tokens at `points` [R, n], each in [0, 1), of distributions [R, V], given as log-probabilities."""
+    """Return the tokens at `points` [R, n], each in [0, 1), of distributions [R, V], given as log-probabilities."""
     reached = drawing.exp().cumsum(1, dtype=torch.float64)
     token_ids = torch.searchsorted(reached, points * reached[:, -1:], right=True)
     return token_ids.clamp(max=reached.size(1) - 1)  # it lies beyond if all is NaN

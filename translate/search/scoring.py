@@ -14,15 +14,15 @@ class TeacherForced(Protocol):
     """A model that reads whole targets; `translate.model.transformer.Transformer` is one."""
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
-        """Memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
+        """Compute the memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
         ...
 
     def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
-        """Hidden states [B, T, M] of whole targets [B, T], BOS first."""
+        """Compute hidden states [B, T, M] of whole targets [B, T], BOS first."""
         ...
 
     def project(self, hidden: Tensor) -> Tensor:
-        """Hidden states [..., M] to logits [..., V]."""
+        """Project hidden states [..., M] to logits [..., V]."""
         ...
 
 
@@ -30,7 +30,7 @@ class TeacherForced(Protocol):
 def token_log_probs(
     model: TeacherForced, src_ids: Tensor, src_mask: Tensor, tgt_in_ids: Tensor, tgt_mask: Tensor, labels: Tensor
 ) -> list[list[float]]:
-    """What a model gives each token of given targets: natural log, by a float32 log-softmax.
+    """Compute the natural log-probability of each token of given targets, by a float32 log-softmax.
 
     Args:
         model: In eval mode.

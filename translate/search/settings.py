@@ -60,7 +60,7 @@ class SearchSettings:
             raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
 
     def rules(self, src_ids: Tensor, src_mask: Tensor, prefixes: Sequence[Sequence[int]]) -> list[OutputRules]:
-        """The rules of each sentence's outputs.
+        """Return the rules of each sentence's outputs.
 
         Args:
             src_ids: [B, S], padded at the end.
@@ -100,7 +100,7 @@ class SearchSettings:
         return log_probs
 
     def hypothesis(self, token_ids: Sequence[int], token_log_probs: Sequence[float]) -> Hypothesis:
-        """The finished thing.
+        """Make the finished hypothesis.
 
         Raises:
             ValueError: If the log-probabilities are not numbers (NaN).

@@ -32,15 +32,15 @@ class StepModel(Protocol[StateT]):
     """A model that can be searched; `translate.model.transformer.Transformer` is one."""
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
-        """Memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
+        """Compute the memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
         ...
 
     def start(self, memory: Tensor, src_mask: Tensor) -> StateT:
-        """State before the first token, one row per sentence."""
+        """Return the state before the first token, one row per sentence."""
         ...
 
     def step(self, last_ids: Tensor, state: StateT) -> Tensor:
-        """Logits [B * N, V] of the next token, given each row's newest one [B * N] (BOS at first)."""
+        """Compute logits [B * N, V] of the next token, given each row's newest one [B * N] (BOS at first)."""
         ...
 
 
@@ -51,7 +51,7 @@ class BestStepModel(StepModel[StateT], Protocol[StateT]):
     def best_step(
         self, last_ids: Tensor, state: StateT, sums: Tensor, banned: Sequence[int], count: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The best continuations after a `step`, as `translate.kernels.best_continuations` gives them.
+        """Find the best continuations after a `step`, as `translate.kernels.best_continuations` gives them.
 
         Args:
             last_ids: As for `step`.
@@ -76,7 +76,7 @@ class GreedyModel(StepModel[StateT], Protocol[StateT]):
         bos_id: int,
         eos_id: int,
     ) -> list[tuple[list[int], list[float]]]:
-        """The most probable token after the most probable token, until EOS or a limit.
+        """Search greedily: the most probable token after the most probable token, until EOS or a limit.
 
         Args:
             memory: Of the sources, from `encode`, [B, S, M].

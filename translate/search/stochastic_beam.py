@@ -70,7 +70,7 @@ class StochasticBeam(DrawingSettings):
     def _extend(
         self, beams: Beams, logits: Tensor, generators: list[torch.Generator], rules: Sequence[OutputRules]
     ) -> Tensor:
-        """One more token for the N outputs with the largest keys; returns which row each continues, [B, N]."""
+        """Append a token to the N outputs with the largest keys; return which row each continues, [B, N]."""
         going = ~beams.ended  # [B, W]; G of them are true
         log_probs = logits[going.flatten()].log_softmax(-1, dtype=torch.float32)  # [G, V]
         drawing = self.drawing(log_probs, beams, rules).double()
@@ -96,21 +96,21 @@ class StochasticBeam(DrawingSettings):
 
 
 def _spread(values: Tensor, going: Tensor, filling: float) -> Tensor:
-    """Rows [G, n] to their places [B, W, n], where `going` is true; `filling` elsewhere."""
+    """Write rows [G, n] to their places [B, W, n], where `going` is true; `filling` elsewhere."""
     whole = values.new_full((*going.shape, values.size(1)), filling)
     whole[going] = values
     return whole
 
 
 def _gumbel(like: Tensor, counts: list[int], generators: list[torch.Generator]) -> Tensor:
-    """Standard Gumbel noise [G, V] float64: for each sentence `counts` rows from its own generator."""
+    """Draw standard Gumbel noise [G, V] float64: for each sentence `counts` rows from its generator."""
     size, parts = like.size(1), zip(counts, generators, strict=True)
     numbers = torch.cat([torch.rand(count, size, generator=own, dtype=torch.float64) for count, own in parts])
     return -(-numbers.clamp(min=1e-300).log()).log().to(like.device)
 
 
 def _conditioned(keys: Tensor, largest: Tensor) -> Tensor:
-    """Independent Gumbel keys [G, n], the largest first, moved so that the first of each row is `largest` [G].
+    """Draw Gumbel keys [G, n], the largest first, moved so that the first of each row is `largest` [G].
 
     Source: Kool et al. 2019, appendix B.3, in the form that does not overflow.
     """
