@@ -14,7 +14,7 @@ from translate.model.transformer import Transformer
 
 
 def attention_cores(model: Transformer, device: torch.device, dtype: torch.dtype, length: int = 32) -> dict[str, str]:
-    """For each mask case of the model the core that training takes there.
+    """Return the core that training takes for each mask case of the model.
 
     Args:
         model: Its first layers are looked at.

@@ -69,7 +69,7 @@ class Engine(Protocol):
         """What it says of itself."""
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
-        """Translations of clean texts, and how many target tokens they are made of, EOS counted."""
+        """Translate clean texts; return the translations and their number of target tokens, EOS counted."""
 
 
 class OurEngine:
@@ -83,7 +83,7 @@ class OurEngine:
         self.translator.translate([], decode)  # refuses a bad setting
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
-        """As `Engine` says."""
+        """Translate, as `Engine.translate` says."""
         decode = replace(self.decode, beam_size=beam_size, batch_tokens=batch_size)
         found = self.translator.translate(texts, decode)
         return [one.text for one in found], sum(len(one.hypotheses[0].token_ids) for one in found)
@@ -106,7 +106,7 @@ class CTranslate2Engine:
         self.description += f", compute_type={self.engine.compute_type}"
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
-        """As `Engine` says."""
+        """Translate, as `Engine.translate` says."""
         found = self.engine.translate_batch(
             self.src.encode(list(texts), out_type=str),
             max_batch_size=batch_size,
@@ -134,7 +134,7 @@ class HuggingFaceEngine:
         self.description = f"{type(self.model).__name__}, float32, {spec.threads} threads"
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
-        """As `Engine` says."""
+        """Translate, as `Engine.translate` says."""
         from translate.benchmark.decode_huggingface import generate
 
         sources = self.tokenizer.encode_src_batch(list(texts))

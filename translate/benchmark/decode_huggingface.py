@@ -26,7 +26,7 @@ _TOLERANCE = 1e-4  # of logits
 
 
 def unfit_peer(network: ModelConfig) -> list[str]:
-    """Why no model of Hugging Face's can hold ours; nothing where one can."""
+    """Return why no model of Hugging Face's can hold ours; nothing where one can."""
     reasons = [] if find_spec("transformers") else ["pip install transformers"]
     reasons += unfit_marian(network)
     if network.norm_first and not (network.share_embeddings and network.tie_output):
@@ -66,7 +66,7 @@ def load_peer(directory: Path | str) -> nn.Module:
 
 
 def logits_difference(peer: nn.Module, model: Transformer, tokenizer: Tokenizer) -> float:
-    """Largest difference of a logit over a padded batch of random sentences, each led through a random target."""
+    """Return the largest difference of a logit over a padded batch of random sentence pairs."""
     draw = torch.Generator().manual_seed(1)
     sizes = (tokenizer.src_vocab_size, tokenizer.tgt_vocab_size)
     examples = [
@@ -87,7 +87,7 @@ def logits_difference(peer: nn.Module, model: Transformer, tokenizer: Tokenizer)
 
 @torch.inference_mode()
 def generate(peer: nn.Module, sources: Sequence[list[int]], decode: DecodeConfig, beam_size: int) -> list[list[int]]:
-    """Target ids, EOS last, of the best hypothesis of each source in one batch."""
+    """Return the target ids, EOS last, of the best hypothesis of each source in one batch."""
     src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=PAD_ID)
     penalty = {"length_penalty": decode.length_penalty} if beam_size > 1 else {}
     found: Tensor = cast(Any, peer).generate(
@@ -103,7 +103,7 @@ def generate(peer: nn.Module, sources: Sequence[list[int]], decode: DecodeConfig
 
 
 def _transformers() -> Any:
-    """The package, which from now on keeps quiet."""
+    """Import the package and keep it quiet."""
     transformers = import_module("transformers")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -138,7 +138,7 @@ def _build(tokenizer: Tokenizer, network: ModelConfig, positions: int) -> Any:
 
 
 def _set_positions(embed: Any, config: Any) -> None:
-    """Our table for theirs: sines and cosines alternate; M2M100 counts from the row after that of padding."""
+    """Write our table for theirs: sines and cosines alternate; M2M100 counts from the row after padding's."""
     table = sinusoids(config.max_position_embeddings, config.d_model)
     if config.model_type == "m2m_100":
         embed.weights = torch.cat((torch.zeros(PAD_ID + 1, config.d_model), table))
@@ -147,7 +147,7 @@ def _set_positions(embed: Any, config: Any) -> None:
 
 
 def _weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
-    """Our tensors by their names."""
+    """Return our tensors by their names."""
     tables = {"encoder": model.src_embedding.tokens.weight, "decoder": model.tgt_embedding.tokens.weight}
     yield "lm_head.weight", model.output.weight
     if model.src_embedding is model.tgt_embedding:

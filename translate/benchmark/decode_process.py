@@ -55,7 +55,7 @@ class EngineProcess:
         self.description: str = opened["description"]
 
     def ask(self, do: str, **values: int) -> Any:
-        """Have it do something, see `Worker`, and wait for what it found.
+        """Have the process do something, see `Worker`, and wait for the result.
 
         Raises:
             ValueError: If the process ends instead.

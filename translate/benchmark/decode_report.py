@@ -57,12 +57,12 @@ class WidthResult:
         return "greedy" if self.beam_size == 1 else f"beam {self.beam_size}"
 
     def add_batch(self, seconds: float, tokens: int) -> None:
-        """A round of all sentences."""
+        """Add a round of all sentences."""
         self.seconds.append(seconds)
         self.tokens = tokens
 
     def add_singles(self, seconds: Sequence[float]) -> None:
-        """A round of single sentences."""
+        """Add a round of single sentences."""
         self.p50_ms.append(1000 * median(seconds))
         self.p95_ms.append(1000 * percentile(seconds, 0.95))
 
@@ -138,11 +138,11 @@ class DecodeBenchmark:
     date: str
 
     def to_json(self) -> str:
-        """Everything, indented."""
+        """Return everything as indented JSON."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
     def to_markdown(self) -> str:
-        """How it was measured, the table, what its columns mean, how cost grows, ours against the others."""
+        """Return how it was measured, the table, what its columns mean, how cost grows, and the comparison."""
         facts = {
             "command": f"`{self.command}`",
             "date": self.date,
@@ -160,7 +160,7 @@ class DecodeBenchmark:
         return "\n".join([*lines, *self._ratios()]) + "\n"
 
     def sentences_per_s(self, width: WidthResult) -> list[float]:
-        """Of each round."""
+        """Compute sentences/s of each round."""
         return [self.sentences / seconds for seconds in width.seconds]
 
     def _table(self) -> Iterator[str]:
@@ -242,7 +242,7 @@ class DecodeBenchmark:
         yield "- the start, of which an empty file consists, is imports and the model; lines/s are of the rest"
 
     def _ratios(self) -> Iterator[str]:
-        """Ours against each kind of the others, each by the best of its rows."""
+        """Compare ours with each kind of the others, each by the best of its rows."""
         for kind in (OTHER, CTRANSLATE2, HUGGING_FACE):
             if any(engine.kind == kind for engine in self.engines):
                 parts = [
@@ -261,7 +261,7 @@ class DecodeBenchmark:
         yield f"{latency:.2f} × its median latency, {search} ({rows})"
 
     def _ratio(self, kind: str, value: Callable[[EngineResult], float]) -> tuple[float, str]:
-        """The largest value among ours over the largest among the others, and which rows these are."""
+        """Divide the largest value among ours by the largest among the others; return also which rows these are."""
         ours, theirs = (
             max((engine for engine in self.engines if engine.kind == each), key=value) for each in (OURS, kind)
         )
@@ -269,7 +269,7 @@ class DecodeBenchmark:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of the values do not exceed.
+    """Return the smallest value that at least this share of the values do not exceed.
 
     >>> percentile([4.0, 1.0, 3.0, 2.0], 0.75), percentile([7.0], 0.95)
     (3.0, 7.0)
@@ -278,7 +278,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def _spread(values: Sequence[float]) -> str:
-    """Median, least and most, with three digits at least."""
+    """Write median, least and most, with at least three digits."""
     digits = 0 if median(values) >= 100 else 1
     low, high = min(values), max(values)
     return f"{median(values):,.{digits}f} ({low:,.{digits}f}–{high:,.{digits}f})"

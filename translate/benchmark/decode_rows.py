@@ -23,7 +23,7 @@ LeftOut = dict[str, str]  # names of rows, and why
 def find_rows(
     config: BenchmarkDecodeConfig, bundle: Path, longest: str, folder: Path
 ) -> tuple[list[EngineSpec], LeftOut]:
-    """The engines that can be measured, and why others cannot; whether ours has a precision shows when it is opened.
+    """Find the engines that can be measured, and why others cannot; a precision of ours is tried when it is opened.
 
     Args:
         config: Names our precisions and the other model, and says whether there are peers.
@@ -63,7 +63,7 @@ def _ours(kind: str, config: BenchmarkDecodeConfig, bundle: Path, left_out: Left
 def _ctranslate2(
     model: Transformer, tokenizer: Tokenizer, settings: BundleConfig, folder: Path, left_out: LeftOut
 ) -> Iterator[EngineSpec]:
-    """float32 and int8, each as one worker with all cores and as a worker per core."""
+    """Return float32 and int8, each as one worker with all cores and as a worker per core."""
     cores = available_cores()
     for quantization in ("float32", "int8"):
         path = folder / f"ctranslate2-{quantization}"

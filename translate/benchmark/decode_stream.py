@@ -21,7 +21,7 @@ from translate.infer.__main__ import main as infer
 
 
 def joined_lines(texts: Sequence[str], count: int, *, seed: int = 1) -> list[str]:
-    """`count` different lines, each two of `texts` joined; the first lines are the same for every count.
+    """Return `count` different lines, each two of `texts` joined; the first are the same for every count.
 
     Raises:
         ValueError: If the texts are too few for it.

@@ -41,12 +41,12 @@ class Job:
     singles: list[str]
 
     def to_json(self) -> str:
-        """All of it."""
+        """Return the job as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        """What `to_json` wrote."""
+        """Read what `to_json` wrote."""
         values = json.loads(text)
         parts = {"spec": EngineSpec(**values["spec"]), "decode": DecodeConfig(**values["decode"])}
         return cls(**{**values, **parts})
@@ -71,13 +71,13 @@ class Worker:
         return texts
 
     def batch(self, beam_size: int, batch_size: int) -> dict[str, Any]:
-        """Seconds for all texts, from strings to strings, and their target tokens."""
+        """Measure the seconds for all texts, from strings to strings, and count their target tokens."""
         start = perf_counter()
         _, tokens = self.engine.translate(self.job.texts, beam_size, batch_size)
         return {"seconds": perf_counter() - start, "tokens": tokens}
 
     def single(self, beam_size: int, batch_size: int) -> list[float]:
-        """Seconds for each of the sentences that are translated one at a time."""
+        """Measure the seconds for each of the sentences that are translated one at a time."""
         seconds = []
         for text in self.job.singles:
             start = perf_counter()
@@ -86,7 +86,7 @@ class Worker:
         return seconds
 
     def memory(self) -> int:
-        """Most resident bytes of the process so far."""
+        """Return the largest resident size of the process so far."""
         return high_water()
 
 

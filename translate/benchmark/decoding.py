@@ -79,7 +79,7 @@ def benchmark_decoding(config: BenchmarkDecodeConfig, *, command: str) -> Decode
 
 
 def read_sentences(config: BenchmarkDecodeConfig, bundle: Path) -> list[Pair]:
-    """The first sentences, clean, of two files or of a split of the run that the model is of; none is empty.
+    """Read the first sentences, clean, of two files or of a split of the model's run; none is empty.
 
     Raises:
         ValueError: If there are none, or a file or a split is not there.
@@ -103,7 +103,7 @@ def read_sentences(config: BenchmarkDecodeConfig, bundle: Path) -> list[Pair]:
 def measure(
     jobs: Sequence[Job], references: list[str], rounds: int, folder: Path, left_out: LeftOut
 ) -> list[EngineResult]:
-    """All rows, in turns.
+    """Measure all rows, in turns.
 
     Args:
         jobs: A row each.
@@ -139,7 +139,7 @@ def measure(
 
 
 def _choose_sizes(job: Job, folder: Path) -> dict[int, int]:
-    """Tokens of a batch for each beam size, tried in a process of its own, whose memory then does not count."""
+    """Try batch sizes for each beam size in a separate process, whose memory then does not count."""
     sizes, chosen = BATCH_SIZES[job.spec.kind], {}
     with EngineProcess(job, folder) as process:
         for beam_size in dict.fromkeys((job.decode.beam_size, 1)):
@@ -181,7 +181,7 @@ def _statistics(texts: list[str], references: list[str]) -> Statistics:
 
 
 def _fastest_precision(engines: Sequence[EngineResult], specs: Sequence[EngineSpec]) -> str:
-    """Ours of the fastest beam."""
+    """Return our precision with the fastest beam search."""
     fastest = min(
         (engine for engine in engines if engine.kind == OURS), key=lambda engine: min(engine.widths[0].seconds)
     )
@@ -191,7 +191,7 @@ def _fastest_precision(engines: Sequence[EngineResult], specs: Sequence[EngineSp
 def _stream(
     config: BenchmarkDecodeConfig, bundle: Path, precision: str, lines: Sequence[str], folder: Path
 ) -> Iterator[StreamResult]:
-    """An empty file, then each size."""
+    """Measure an empty file, then each size."""
     once = len(lines) // max(config.sizes)
     for size in (0, *sorted(config.sizes)):
         found = measure_stream(bundle, precision, config.decode, lines[: size * once], size=size, folder=folder)

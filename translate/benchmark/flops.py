@@ -44,7 +44,7 @@ class Work:
 
     @classmethod
     def of(cls, batches: Iterable[Batch]) -> Work:
-        """The sum over batches."""
+        """Sum the work of batches."""
         return sum((cls._of_one(batch) for batch in batches), cls())
 
     @classmethod
@@ -69,12 +69,12 @@ class Work:
 
 
 def training_flops(model: Transformer, work: Work) -> int:
-    """FLOPs of forward and backward: see `FORMULA`."""
+    """Count the FLOPs of forward and backward: see `FORMULA`."""
     return 3 * forward_flops(model, work)
 
 
 def forward_flops(model: Transformer, work: Work) -> int:
-    """FLOPs of the forward: see `FORMULA`."""
+    """Count the FLOPs of the forward: see `FORMULA`."""
     src, tgt = work.src_tokens, work.tgt_tokens
     total = tgt * _linear(model.output)
     for encoder in cast("Iterable[EncoderLayer]", model.encoder_layers):
@@ -102,5 +102,5 @@ def _feed_forward(feed_forward: FeedForward) -> int:
 
 
 def _linear(linear: nn.Linear) -> int:
-    """FLOPs for one token."""
+    """Count the FLOPs for one token."""
     return 2 * linear.weight.numel()

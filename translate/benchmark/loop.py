@@ -57,7 +57,7 @@ def peer_turn(peer: Peer, config: BenchmarkTrainConfig, data: TranslationDataMod
 
 
 def _batches(data: TranslationDataModule, accumulate: int) -> Iterator[tuple[Batch, bool]]:
-    """Training batches, epoch after epoch, and whether each completes an optimizer step, as the Trainer has it."""
+    """Yield training batches, epoch after epoch, and whether each completes an optimizer step, as the Trainer does."""
     loader = data.train_dataloader()
     while True:
         for number, batch in enumerate(loader, start=1):
@@ -65,7 +65,7 @@ def _batches(data: TranslationDataModule, accumulate: int) -> Iterator[tuple[Bat
 
 
 def _bare_trainer() -> L.Trainer:
-    """Tells the loader that its batches go to a GPU, so that it pins them, as it does for us."""
+    """Tell the loader that its batches go to a GPU, so that it pins them, as it does for us."""
     return L.Trainer(
         accelerator="gpu",
         devices=1,
@@ -93,7 +93,7 @@ def _update(
 
 
 def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Weight decay on matrices, never on embeddings or what is tied to them."""
+    """Return parameter groups: weight decay on matrices, never on embeddings or weights tied to them."""
     tables = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
     parameters = [p for p in model.parameters() if p.requires_grad]
     decayed = {id(p) for p in parameters if p.dim() > 1} - tables

@@ -51,7 +51,7 @@ class OperatorProfiler(L.Callback):
         self._profile.stop()
 
     def costliest(self, count: int = 15) -> list[Operator]:
-        """Operators by their own time, most first."""
+        """Sort operators by their time without callees, most first."""
         operators = (event for event in self._profile.key_averages() if event.device_type.name == "CPU")
         events = [(event, self._own_time(event)) for event in operators]  # kernels count for what launches them
         total = sum(time for _, time in events)
@@ -62,5 +62,5 @@ class OperatorProfiler(L.Callback):
         ]
 
     def _own_time(self, event: Any) -> float:
-        """Microseconds."""
+        """Return the time without callees, in microseconds."""
         return float(event.self_device_time_total if self._on_gpu else event.self_cpu_time_total)

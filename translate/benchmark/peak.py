@@ -14,14 +14,14 @@ _AUTOCAST = {"32": torch.float32, "bf16-mixed": torch.bfloat16, "16-mixed": torc
 
 
 def matmul_dtype(precision: str) -> torch.dtype:
-    """The dtype of matmuls in a Trainer's precision."""
+    """Return the dtype of matmuls in a Trainer's precision."""
     return _AUTOCAST[precision]
 
 
 def matmul_peak(
     device: torch.device, dtype: torch.dtype, *, size: int | None = None, seconds: float = 0.5
 ) -> Callable[[], float]:
-    """Measures FLOP/s of square matmuls: the fastest of as many as fit into `seconds`, three at least.
+    """Measure FLOP/s of square matmuls: the fastest of as many as fit into `seconds`, at least three.
 
     Args:
         device: Where.
@@ -64,14 +64,14 @@ class PeakMemory:
             self._before = restart_high_water()
 
     def bytes(self) -> int:
-        """The most so far."""
+        """Return the most so far."""
         if self._device.type == "cuda":
             return torch.cuda.max_memory_allocated(self._device)
         return max(0, high_water() - self._before)
 
 
 def memory_kind(device: torch.device) -> str:
-    """What `PeakMemory` counts, in words."""
+    """Describe what `PeakMemory` counts."""
     if device.type == "cuda":
         return "torch.cuda.max_memory_allocated"
     return f"growth of the process's resident memory ({'VmHWM' if status_bytes('VmHWM') else 'ru_maxrss'})"

@@ -90,7 +90,7 @@ class TorchTransformer(nn.Module):
             self.output.weight = self.tgt_embedding.tokens.weight
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits [B, T, V]."""
+        """Compute logits [B, T, V]."""
         length = batch.tgt_in_ids.size(1)
         future = torch.ones(length, length, dtype=torch.bool, device=batch.tgt_in_ids.device).triu(1)
         hidden = self.transformer(
@@ -144,7 +144,7 @@ class Marian(nn.Module):
         self.marian = transformers.MarianMTModel(settings)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits [B, T, V]."""
+        """Compute logits [B, T, V]."""
         return self.marian(  # type: ignore[no-any-return]
             input_ids=batch.src_ids,
             attention_mask=batch.src_mask,
@@ -155,13 +155,13 @@ class Marian(nn.Module):
 
 
 def peer_loss(model: nn.Module, batch: Batch, smoothing: float) -> Tensor:
-    """Mean label-smoothed cross-entropy of the real target tokens, from all logits, as such loops compute it."""
+    """Compute the mean label-smoothed cross-entropy of the real target tokens, from all logits, as such loops do."""
     logits = model(batch)
     return F.cross_entropy(logits.flatten(0, 1), batch.labels.flatten(), label_smoothing=smoothing)
 
 
 def find_peers(config: ModelConfig, sizes: Sizes) -> tuple[dict[str, Peer], dict[str, str]]:
-    """The peers that can run here with these dimensions by name, and why the others cannot."""
+    """Find the peers that can run here with these dimensions, and why the others cannot."""
     peers: dict[str, Peer] = {}
     left_out: dict[str, str] = {}
     for name, package, build, unfit, differences in (
@@ -181,7 +181,7 @@ def _bound(build: Callable[[ModelConfig, Sizes], nn.Module], config: ModelConfig
 
 
 def _unfit(config: ModelConfig) -> Iterable[str]:
-    """What no peer can be."""
+    """Return what no peer can hold."""
     if others := set(config.attention_kinds) - {"mha"}:
         yield f"has no attention {', '.join(sorted(others))}"
     if config.head_dim not in (None, config.d_model // config.num_heads):
@@ -195,7 +195,7 @@ def _unfit(config: ModelConfig) -> Iterable[str]:
 
 
 def unfit_marian(config: ModelConfig) -> Iterable[str]:
-    """Why Hugging Face's Marian, wherever its norms are, cannot be of these settings; nothing if it can."""
+    """Return why Hugging Face's Marian cannot have these settings; nothing if it can."""
     yield from _unfit(config)
     if config.positions == "learned":
         yield "has no positions=learned"
@@ -220,7 +220,7 @@ def _marian_differences(config: ModelConfig) -> Iterable[str]:
 
 
 def _spread_dropout(transformer: nn.Transformer, config: ModelConfig) -> None:
-    """`nn.Transformer` has one dropout for everything; give each place its own."""
+    """Give each place of an `nn.Transformer`, which has one dropout for everything, its dropout."""
     for module in transformer.modules():
         if isinstance(module, nn.MultiheadAttention):
             module.dropout = config.attention_dropout

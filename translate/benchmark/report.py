@@ -88,7 +88,7 @@ class TrainBenchmark:
         return median(self.peak_rounds)
 
     def flops_per_s(self, system: SystemResult) -> float:
-        """Model FLOPs per second."""
+        """Compute model FLOPs per second."""
         return system.tokens_per_s * self.flops / self.tgt_tokens
 
     def mfu(self, system: SystemResult) -> float:
@@ -96,7 +96,7 @@ class TrainBenchmark:
         return self.flops_per_s(system) / self.peak_flops_per_s
 
     def seconds_per_epoch(self, system: SystemResult) -> float:
-        """Of training alone: no validation, no checkpoints."""
+        """Compute the time of training alone: no validation, no checkpoints."""
         return self.epoch_tokens / system.tokens_per_s
 
     @property
@@ -106,7 +106,7 @@ class TrainBenchmark:
         return {name: seconds / total for name, seconds in self.parts.items()}
 
     def to_json(self) -> str:
-        """Everything, what follows from it too, indented."""
+        """Return everything as indented JSON, with what follows from it."""
         found = asdict(self)
         for row, system in zip(found["systems"], self.systems, strict=True):
             row["tokens_per_s"], row["seconds_per_epoch"] = system.tokens_per_s, self.seconds_per_epoch(system)
@@ -116,7 +116,7 @@ class TrainBenchmark:
         return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
     def to_markdown(self) -> str:
-        """The figures, the parts, the operators, what they mean and how to get them again."""
+        """Return the figures, the parts, the operators, what they mean and how to repeat them."""
         lines = ["# Benchmark of training", "", *self._figures(), "", *self._parts()]
         if self.operators:
             lines += ["", *self._operators()]

@@ -70,11 +70,11 @@ class Stopwatch:
         self._marks: list[tuple[str, Any]] = []
 
     def switch(self, part: str) -> None:
-        """From now on it is time of `part`."""
+        """Count the time from now on as time of `part`."""
         self._marks.append((part, self._now()))
 
     def seconds(self) -> dict[str, float]:
-        """Seconds of each part, from the first switch to the last."""
+        """Return the seconds of each part, from the first switch to the last."""
         if self._on_gpu:
             torch.cuda.synchronize()
         found = dict.fromkeys((part for part, _ in self._marks[:-1]), 0.0)
@@ -105,11 +105,11 @@ class PartClock(StepClock):
         self._hook: Any = None
 
     def parts(self) -> dict[str, float]:
-        """Seconds of each of `PARTS`."""
+        """Return the seconds of each of `PARTS`."""
         return dict.fromkeys(PARTS, 0.0) | self._watch.seconds()
 
     def switch(self, part: str) -> None:
-        """From now on it is time of `part`, if the steps count by now."""
+        """Count the time from now on as time of `part`, if the steps count already."""
         if self.running:
             self._watch.switch(part)
 
@@ -121,25 +121,25 @@ class PartClock(StepClock):
     def on_train_batch_start(
         self, trainer: L.Trainer, pl_module: L.LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        """The forward begins."""
+        """Begin the forward."""
         self.switch("forward")
 
     def on_before_zero_grad(self, *_: Any) -> None:
-        """The loss is done."""
+        """End the loss."""
         self.switch("optimizer")
 
     def on_before_backward(self, *_: Any) -> None:
-        """The backward begins; with workers, handing out what is computed already."""
+        """Begin the backward; with workers, the distribution of gradients that are computed already."""
         self.switch("backward")
 
     def on_after_backward(self, *_: Any) -> None:
-        """The backward is done."""
+        """End the backward."""
         self.switch("optimizer")
 
     def on_train_batch_end(
         self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """The batch is done."""
+        """End the batch."""
         if self.running:
             self.batches.append(batch)
         super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
@@ -173,7 +173,7 @@ class TimedData(L.LightningDataModule):
         self._data, self._clock = data, clock
 
     def train_dataloader(self) -> "TimedLoader":
-        """The run's own batches."""
+        """Return the run's batches."""
         self._data.trainer = self.trainer
         return TimedLoader(self._data.train_dataloader(), self._clock)
 
@@ -182,7 +182,7 @@ class TimedData(L.LightningDataModule):
         self._data.trainer = None
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
-        """As the run does it."""
+        """Transfer a batch as the run does."""
         self._clock.switch("copy")
         copied = self._data.transfer_batch_to_device(batch, device, dataloader_idx)
         self._clock.switch("other")
@@ -201,11 +201,11 @@ class TimedLoader:
         self._loader, self._clock = loader, clock
 
     def __len__(self) -> int:
-        """Batches of an epoch."""
+        """Count the batches of an epoch."""
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches of the next epoch."""
+        """Yield the batches of the next epoch."""
         batches = iter(self._loader)
         while True:
             self._clock.switch("data")

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line; exits with a message if it is wrong."""
+    """Read the command line; exit with a message if it is wrong."""
     parser = argparse.ArgumentParser(
         prog="python -m translate.compare",
         description=_DESCRIPTION,

@@ -110,7 +110,7 @@ class Scored:
 
 
 def score_run(run: Run, data: TranslationDataModule, device: str) -> Scored:
-    """Loss and BLEU of the weights in the run's model directory."""
+    """Compute loss and BLEU of the weights in the run's model directory."""
     translator = run.load(device)
     loss = validation_loss(translator, run.config, data)
     statistics = validation_bleu(translator, run.config, data)
@@ -139,7 +139,7 @@ def make_row(
     training_rounds: Mapping[str, list[float]],
     decoding_rounds: Mapping[str, list[float]],
 ) -> RowResult:
-    """The figures of a row: means over its runs, also beside the first row's; speeds by its label, if measured."""
+    """Compute the figures of a row: means over its runs, also beside the first row's, and its speeds, if measured."""
     own, source = cache_bytes(translator)
     losses, bleus = [one.result.valid_loss for one in scored], [one.result.bleu for one in scored]
     resampled, baseline = (np.mean([one.resampled for one in own_row], axis=0) for own_row in (scored, first))

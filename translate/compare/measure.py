@@ -70,14 +70,14 @@ class StepClock(Checkpoint):
 
 
 def validation_loss(translator: Translator, config: TrainConfig, data: TranslationDataModule) -> float:
-    """Nats per target token on the validation split as training computes it, in float32."""
+    """Compute nats per target token on the validation split as training does, in float32."""
     module, trainer = _make(translator, config, "32", StepClock())
     trainer.validate(module, dataloaders=data.val_dataloader(), verbose=False)
     return float(trainer.callback_metrics["valid_loss"])
 
 
 def validation_bleu(translator: Translator, config: TrainConfig, data: TranslationDataModule) -> Statistics:
-    """The validation split translated with the run's own search, ready to be scored in the cased protocol."""
+    """Translate the validation split with the run's search, ready to be scored in the cased protocol."""
     hypotheses, _ = translate_timed(translator, [pair.src for pair in data.valid_pairs], config.decode)
     references = [pair.tgt for pair in data.valid_pairs]
     return Statistics(hypotheses, references, protocol="cased", tgt_lang=config.data.tgt_lang)
@@ -85,7 +85,7 @@ def validation_bleu(translator: Translator, config: TrainConfig, data: Translati
 
 @torch.inference_mode()
 def cache_bytes(translator: Translator) -> tuple[int, int]:
-    """Memory that decoding takes for one more target token of a hypothesis, and for one source token of a sentence."""
+    """Return the bytes that decoding takes per further target token of a hypothesis, and per source token."""
     model, tokenizer = torch_model(translator), translator.tokenizer
     src_ids = torch.tensor([tokenizer.encode_src("a")], device=translator.device)
     src_mask = torch.ones_like(src_ids, dtype=torch.bool)
@@ -95,7 +95,7 @@ def cache_bytes(translator: Translator) -> tuple[int, int]:
 
 
 def training_rate(translator: Translator, config: TrainConfig, data: TranslationDataModule, *, steps: int) -> Rate:
-    """Trains a copy of the model for `steps` optimizer steps on the corpus's first batches, in the run's precision.
+    """Return a function that trains a copy of the model for `steps` optimizer steps on the corpus's first batches.
 
     Raises:
         ValueError: If this machine has no such precision.
@@ -116,7 +116,7 @@ def training_rate(translator: Translator, config: TrainConfig, data: Translation
 
 
 def decoding_rate(translator: Translator, config: TrainConfig, data: TranslationDataModule, *, sentences: int) -> Rate:
-    """Translates the first validation sentences with the run's own search, from strings to strings, in float32."""
+    """Return a function that translates the first validation sentences with the run's search, in float32."""
     src = [pair.src for pair in data.valid_pairs[:sentences]]
     return lambda: translate_timed(translator, src, config.decode)[1].target_tokens_per_s
 
@@ -124,7 +124,7 @@ def decoding_rate(translator: Translator, config: TrainConfig, data: Translation
 def measure_in_turns(
     rates: Mapping[str, Rate], rounds: int, progress: Callable[[int, str, float], None]
 ) -> dict[str, list[float]]:
-    """Every rate once a round, so that whatever else the machine does meets all of them alike.
+    """Measure every rate once a round, so that disturbances of the machine meet all of them alike.
 
     Args:
         rates: What to measure, by name.
@@ -156,7 +156,7 @@ def make_bare(
     precision: str,
     max_steps: int | None = None,
 ) -> tuple[L.LightningModule, L.Trainer]:
-    """The run's module around a copy of the model, and a trainer that writes nothing.
+    """Make the run's module around a copy of the model, and a trainer that writes nothing.
 
     It goes through its batches once, or until it has done `max_steps` optimizer steps.
     """
@@ -194,5 +194,5 @@ def _accelerator(translator: Translator) -> str:
 
 
 def _endless(data: TranslationDataModule) -> Iterator[Batch]:
-    """Training batches, epoch after epoch."""
+    """Yield training batches, epoch after epoch."""
     return chain.from_iterable(repeat(data.train_dataloader()))

@@ -60,7 +60,7 @@ def draw(comparison: Comparison, path: Path) -> None:
 
 
 def short_names(rows: Sequence[RowResult]) -> tuple[list[str], str | None]:
-    """What to call the rows in a picture, and what these names are values of, if that is one setting."""
+    """Return names of the rows for a picture, and the setting that these are values of, if it is one."""
     names = list(rows[0].differences)
     if len(names) == 1:
         return [row.differences[names[0]] for row in rows], names[0]
@@ -68,7 +68,7 @@ def short_names(rows: Sequence[RowResult]) -> tuple[list[str], str | None]:
 
 
 def mean_curve(row: RowResult) -> list[tuple[float, float, float, float]]:
-    """(epoch, mean, lowest, highest) of the validation loss wherever all runs of the row have been validated."""
+    """Return (epoch, mean, lowest, highest) of the validation loss where all runs of the row were validated."""
     curves = [dict(run.curve) for run in row.runs]
     shared = sorted(set.intersection(*(set(curve) for curve in curves)))
     values = [(epoch, [curve[epoch] for curve in curves]) for epoch in shared]
@@ -134,7 +134,7 @@ def _look(number: int) -> dict[str, Any]:
 
 
 def _name_lines(axes: Any, names: Sequence[str]) -> None:
-    """One line per row, the first on top; the settings of a name below each other."""
+    """Return one line per row, the first on top; the settings of a name below each other."""
     axes.set_yticks(range(len(names)), [name.replace(" ", "\n") for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)

@@ -108,11 +108,11 @@ class Comparison:
     date: str
 
     def to_json(self) -> str:
-        """Everything, indented."""
+        """Return everything as indented JSON."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
     def table(self) -> str:
-        """A row for each group of runs, Markdown."""
+        """Return a Markdown table with a row for each group of runs."""
         speeds = bool(self.settings["rounds"])
         header = ["settings", "seeds", "parameters, M", "cache bytes per target token", "per source token"]
         header += ["training, target tokens/s", "decoding, target tokens/s"] if speeds else []
@@ -121,7 +121,7 @@ class Comparison:
         return "\n".join(markdown_table(header, rows)) + "\n"
 
     def to_markdown(self) -> str:
-        """The table, what its columns mean, each run, and how to get the same again."""
+        """Return the table, what its columns mean, each run, and how to repeat it."""
         count = sum(len(row.runs) for row in self.rows)
         lines = [f"# Comparison of {count} {'run' if count == 1 else 'runs'}", "", self.table(), *self._legend()]
         header = ["run", "settings", "seed", "validation loss", "BLEU [95 %]", "weights"]

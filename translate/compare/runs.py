@@ -55,7 +55,7 @@ class Run:
         return settings | {"model.attention": self.config.model.shared_attention}
 
     def load(self, device: str) -> Translator:
-        """Its model, float32."""
+        """Open the run's model, float32."""
         return Translator.load(self.path / "model", device=device)
 
 
@@ -100,7 +100,7 @@ def open_run(path: Path, data_root: str | None = None) -> Run:
 
 
 def make_rows(runs: Sequence[Run]) -> list[Row]:
-    """Runs with equal settings together, in the order in which they first appear.
+    """Group runs with equal settings, in the order in which they first appear.
 
     Raises:
         ValueError: If two runs are the same one, or have the same settings and the same seed.
@@ -133,7 +133,7 @@ def _label(settings: Mapping[str, str]) -> str:
 
 
 def open_data(runs: Sequence[Run]) -> dict[Path, TranslationDataModule]:
-    """The prepared data of each run, by its path, with the tokenizer of its model.
+    """Prepare the data of each run, by its path, with the tokenizer of its model.
 
     Runs with equal data settings and tokenizers share one data module, with the batches of the first of them.
 
@@ -171,6 +171,6 @@ def _changes_nothing(name: str) -> bool:
 
 
 def _steps_of_model(directory: Path) -> int | None:
-    """Optimizer steps behind the weights, as the model card tells."""
+    """Return the optimizer steps behind the weights, from the model card."""
     steps = load_bundle_config(directory).card.get("steps")
     return steps if isinstance(steps, int) else None

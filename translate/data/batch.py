@@ -48,11 +48,11 @@ class Batch:
         return self.tgt_positions.numel()
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
-        """The same batch on `device`."""
+        """Return the same batch on `device`."""
         return Batch(**{name: tensor.to(device, non_blocking=non_blocking) for name, tensor in self._tensors()})
 
     def pin_memory(self) -> Batch:
-        """The same batch in page-locked memory, from which copies to a GPU need not wait."""
+        """Return the same batch in page-locked memory, from which copies to a GPU need not wait."""
         return Batch(**{name: tensor.pin_memory() for name, tensor in self._tensors()})
 
     def _tensors(self) -> list[tuple[str, Tensor]]:

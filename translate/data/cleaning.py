@@ -86,7 +86,7 @@ class CleaningRules:
 
     @classmethod
     def of(cls, config: DataConfig) -> CleaningRules:
-        """The cleaning part of a DataConfig."""
+        """Return the cleaning part of a DataConfig."""
         return cls(**{field.name: getattr(config, field.name) for field in fields(cls)})
 
 
@@ -120,17 +120,17 @@ class CleaningReport:
         counts[step] = counts.get(step, 0) + amount
 
     def kept(self, split: str) -> int:
-        """Pairs that passed every step."""
+        """Count the pairs that passed every step."""
         counts = self.counts.get(split, {})
         return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Limits and counts as plain values for JSON; `kept` included."""
+        """Return limits and counts, `kept` included, as plain values for JSON."""
         kept = {split: {**counts, "kept": self.kept(split)} for split, counts in self.counts.items()}
         return {"limits": dict(self.limits), **{split: dict(values) for split, values in kept.items()}}
 
     def table(self) -> str:
-        """One aligned table: a line for each step, a column for each split."""
+        """Return an aligned table: a line for each step, a column for each split."""
         splits = [split for split in ("train", "extra", "valid") if split in self.counts]
         rows = [["pairs", *splits], ["read", *(self._cell("read", split) for split in splits)]]
         for step, text in {**_CHANGES, **_DROPS}.items():
@@ -158,7 +158,7 @@ class Cleaner:
         self._held_out: set[int] = set()
 
     def valid(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Normalized validation pairs; only pairs with an empty side are dropped."""
+        """Yield normalized validation pairs; only pairs with an empty side are dropped."""
         for pair in self._normalized(pairs, "valid"):
             self.hold_out(pair)
             if self.rules.drop_empty and not (pair.src and pair.tgt):
@@ -175,7 +175,7 @@ class Cleaner:
         self._held_out.update(_hash(self._clean(side)) for side in self._sources(pair))
 
     def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
-        """Normalized training pairs without those that a rule drops; each counts at the first rule that it breaks.
+        """Yield normalized training pairs that pass every rule; each other one counts at the first rule that it breaks.
 
         The `extra` ones come behind the others and are counted as a split of their own.
         """

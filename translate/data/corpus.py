@@ -85,7 +85,7 @@ class Corpus:
         return self._split("valid", self._valid)
 
     def test(self, name: str) -> list[Pair]:
-        """The pairs of one test set.
+        """Return the pairs of one test set.
 
         Raises:
             ValueError: If there is no test set of that name (with those there are), or as `train`.
@@ -109,7 +109,7 @@ def _not_empty(pairs: Iterable[Pair], complaint: str) -> Iterator[Pair]:
 
 
 def open_corpus(config: DataConfig) -> Corpus:
-    """The corpus that the `data` settings describe.
+    """Open the corpus that the `data` settings describe.
 
     Only Multi30k without data.root and hub datasets without data.root touch the network.
 

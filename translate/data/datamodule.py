@@ -48,7 +48,7 @@ class BatchLoader:
         self._midway = False  # an iterator has handed out batches of this epoch, but not all
 
     def state_dict(self) -> dict[str, int]:
-        """Where the cursor stands."""
+        """Return the position of the cursor."""
         return {"epoch": self._epoch, "batch": self._batch, "num_batches": len(self)}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -65,11 +65,11 @@ class BatchLoader:
         self._epoch, self._batch = state["epoch"], state["batch"]
 
     def __len__(self) -> int:
-        """Batches of a whole epoch."""
+        """Count the batches of a whole epoch."""
         return len(self._plan)
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches from the cursor to the end of its epoch."""
+        """Yield the batches from the cursor to the end of its epoch."""
         if self._midway:
             self._next_epoch()
         for batch in self._made_ahead():
@@ -170,7 +170,7 @@ class TranslationDataModule(LightningDataModule):
         self._text, self._tokens = text, tokens
 
     def setup(self, stage: str | None = None) -> None:
-        """Lightning's name for `prepare`."""
+        """Prepare the data; Lightning's name for `prepare`."""
         self.prepare()
 
     @property
@@ -184,7 +184,7 @@ class TranslationDataModule(LightningDataModule):
         return int(self._local_plan.tgt_lens.sum(dtype=np.int64))
 
     def steps_per_epoch(self, accumulate: int = 1, world_size: int = 1) -> int:
-        """Optimizer updates of an epoch when each takes `accumulate` batches of each of `world_size` processes."""
+        """Count the optimizer steps of an epoch, each of `accumulate` batches of each of `world_size` processes."""
         plan = self._local_plan if world_size == 1 else self._plan("train", world_size=world_size)
         return -(-len(plan) // accumulate)
 
@@ -193,7 +193,7 @@ class TranslationDataModule(LightningDataModule):
         return self._local_plan.padding_share()
 
     def train_dataloader(self) -> BatchLoader:
-        """Batches of the training pairs, from where a loaded checkpoint stopped."""
+        """Return the batches of the training pairs, from where a loaded checkpoint stopped."""
         rank, world_size = self._place
         plan = self._local_plan if world_size == 1 else self._plan("train", rank, world_size)
         self._loader = BatchLoader(plan, self._train_batch, seed=self._seed)
@@ -203,11 +203,11 @@ class TranslationDataModule(LightningDataModule):
         return self._loader
 
     def val_dataloader(self) -> FixedBatches:
-        """Batches of the validation pairs, by length."""
+        """Return the batches of the validation pairs, by length."""
         return FixedBatches(self._plan("valid", *self._place), self._valid_batch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where training stands in its epoch; Lightning keeps it in every checkpoint."""
+        """Return the position in the epoch, which Lightning keeps in every checkpoint."""
         return self._loader.state_dict() if self._loader else {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -276,7 +276,7 @@ class TranslationDataModule(LightningDataModule):
         return [Example(src[row], tgt[row]) for row in rows]
 
     def _tagged(self, examples: list[Example], turned: npt.NDArray[np.bool_]) -> list[Example]:
-        """The same with the tag of its target's language before each source, if this run has tags."""
+        """Put the code of the target language before each source, if this run has language codes."""
         if not self._tags:
             return examples
         return [
@@ -291,5 +291,5 @@ class TranslationDataModule(LightningDataModule):
 
 
 def _turn(pairs: list[TwoSides], turned: Iterable[bool]) -> list[TwoSides]:
-    """The same with source and target exchanged where `turned` says so."""
+    """Exchange source and target where `turned` says so."""
     return [type(pair)(*pair[::-1]) if turn else pair for pair, turn in zip(pairs, turned, strict=True)]

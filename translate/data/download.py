@@ -33,7 +33,7 @@ _KNOWN = "sha256.json"
 
 
 def download_multi30k(folder: Path, url: str = MULTI30K_URL) -> Path:
-    """Fetch what is not there yet of Multi30k English-French, about 1.4 MB; progress goes to stderr.
+    """Download what is missing of Multi30k English-French, about 1.4 MB; progress goes to stderr.
 
     Args:
         folder: Where the files are kept as they are in the repository, `train.en.gz` and so on.

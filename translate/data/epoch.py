@@ -31,13 +31,13 @@ class EpochPairs:
     both_directions: bool = False
 
     def lengths(self, src: Lengths, tgt: Lengths) -> tuple[Lengths, Lengths]:
-        """Source and target tokens of each pair of an epoch, from those of each stored pair, [total]."""
+        """Return the source and target lengths, in tokens, of each pair of an epoch, [total]."""
         if self.copies > 1:
             src, tgt = (np.concatenate([*[side[: self.own]] * (self.copies - 1), side]) for side in (src, tgt))
         return (np.concatenate([src, tgt]), np.concatenate([tgt, src])) if self.both_directions else (src, tgt)
 
     def locate(self, numbers: Indices) -> tuple[Indices, npt.NDArray[np.bool_]]:
-        """The stored pair of each number, and whether its sides are exchanged."""
+        """Return the stored pair of each number, and whether its sides are exchanged."""
         repeated = self.own * (self.copies - 1)
         turned, place = np.divmod(numbers, repeated + self.total)
         return np.where(place < repeated, place % max(1, self.own), place - repeated), turned.astype(bool)

@@ -45,7 +45,7 @@ class TextStore:
     own: int
 
     def pair(self, split: str, index: int) -> Pair:
-        """One cleaned pair."""
+        """Return one cleaned pair."""
         return Pair(self.rows[f"{split}.src"].text(index), self.rows[f"{split}.tgt"].text(index))
 
 
@@ -67,7 +67,7 @@ class TokenStore:
 
 
 def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextStore:
-    """The cleaned pairs of a corpus, read and cleaned only if the cache lacks them.
+    """Return the cleaned pairs of a corpus, read and cleaned only if the cache lacks them.
 
     Raises:
         ValueError: If the corpus is empty or damaged, or if no training or validation pair is left.
@@ -94,7 +94,7 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
 def cached_tokenizer(
     text: TextStore, config: TokenizerConfig, cache_dir: Path, languages: Sequence[str] = ()
 ) -> Tokenizer:
-    """The tokenizer of `config.path`, or one trained on the training pairs, only if the cache lacks it.
+    """Return the tokenizer of `config.path`, or one trained on the training pairs if the cache lacks it.
 
     Raises:
         ValueError: If it cannot be trained, or is not `config.joint`, or lacks a tag of `languages`.
@@ -130,7 +130,7 @@ def cached_tokenizer(
 
 
 def cached_tokens(text: TextStore, tokenizer: Tokenizer, max_len: int, cache_dir: Path) -> TokenStore:
-    """The token ids of all pairs with at most `max_len` tokens a side, encoded only if the cache lacks them.
+    """Return the token ids of all pairs with at most `max_len` tokens a side, encoded if the cache lacks them.
 
     Raises:
         ValueError: If every training or every validation pair is longer.

@@ -17,7 +17,7 @@ Row = dict[str, str]
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """Lines of a UTF-8 file, plain or gzip by its name, without line ends and byte order mark.
+    """Read the lines of a UTF-8 file, plain or gzip by its name, without line ends and byte order mark.
 
     Raises:
         ValueError: If the file is missing, not UTF-8 (with the line), or named .gz and not gzip.
@@ -43,7 +43,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
 
 def read_aligned(src_path: str, tgt_path: str) -> Iterator[Row]:
-    """Rows {"src", "tgt"} of two files in which line i of one is the translation of line i of the other.
+    """Read rows {"src", "tgt"} of two files in which line i of one is the translation of line i of the other.
 
     Raises:
         ValueError: If the files have different line counts (the message states both), or as `read_lines`.
@@ -68,7 +68,7 @@ def _unequal(src_path: str, src_count: int, tgt_path: str, tgt_count: int) -> Va
 
 
 def read_table(path: str, src_column: str, tgt_column: str, named: bool) -> Iterator[Row]:
-    """Rows {"src", "tgt"} of a .tsv, .csv, .jsonl or .json file (both JSON lines), each also with .gz.
+    """Read rows {"src", "tgt"} of a .tsv, .csv, .jsonl or .json file (both JSON lines), each also with .gz.
 
     TSV is split at tabs, without quoting; CSV is quoted as usual, and a quoted field may span lines. The first row
     names the columns; a TSV of two columns whose first row does not is source and target from its first line.
@@ -104,7 +104,7 @@ def read_table(path: str, src_column: str, tgt_column: str, named: bool) -> Iter
 
 
 def missing_column(where: str, wanted: tuple[str, str], there: list[str]) -> ValueError:
-    """The error for columns that are not there, which names those that are."""
+    """Return the error for missing columns, which names those that exist."""
     missing = " or ".join(repr(name) for name in wanted if name not in there)
     names = ", ".join(repr(name) for name in islice(there, 20))
     return ValueError(

@@ -63,11 +63,11 @@ class TokenBudgetBatches:
                 self._num_positions += len(batch) * (int(src_lens[batch].max()) + int(tgt_lens[batch].max()))
 
     def __len__(self) -> int:
-        """Batches of every epoch, for one rank."""
+        """Count the batches of every epoch, for one rank."""
         return self._num_batches // self.world_size
 
     def epoch(self, epoch: int) -> Iterator[Indices]:
-        """Batches of one epoch, each the indices of its pairs; the same seed and epoch give the same batches."""
+        """Return the batches of one epoch, each the indices of its pairs; they depend on seed and epoch alone."""
         windows = list(range(self._num_windows))
         if self.shuffle:
             np.random.default_rng((self.seed, epoch)).shuffle(windows)
@@ -84,7 +84,7 @@ class TokenBudgetBatches:
         return 1 - tokens / self._num_positions
 
     def _sorted(self, number: int, rng: np.random.Generator) -> Indices:
-        """The pairs of one window, those of similar length side by side."""
+        """Sort the pairs of one window so that those of similar length are side by side."""
         indices = np.arange(number, len(self.src_lens), self._num_windows)
         src, tgt = self.src_lens[indices].astype(np.int64), self.tgt_lens[indices].astype(np.int64)
         longer = np.maximum(src, tgt)

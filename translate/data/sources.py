@@ -36,7 +36,7 @@ class Source(Protocol):
         """Stream the pairs from the first."""
 
     def identity(self) -> str:
-        """A text that changes when the pairs change."""
+        """Return a text that changes when the pairs change."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FileSource:
         return _pairs(rows, ("src", "tgt"), "")
 
     def identity(self) -> str:
-        """Hash of the contents, and how they are read."""
+        """Return a hash of the contents and of how they are read."""
         contents = [(suffix(path), _file_hash(Path(path), Path(self.cache_dir))) for path in self.paths]
         return repr((contents, self.columns, self.named))
 
@@ -121,14 +121,14 @@ class HubSource:
         return repr((self.hub_id, self.hub_config, self.split, self._revision(), self.columns))
 
     def splits(self) -> list[str]:
-        """Names of the splits that the dataset has."""
+        """Return the names of the splits that the dataset has."""
         return list(self._about()["splits"])
 
     def _revision(self) -> str:
         return str(self._about()["revision"])
 
     def _about(self) -> dict[str, Any]:
-        """Commit and splits of the dataset: asked for once, then kept, so that runs agree and start without network."""
+        """Return commit and splits of the dataset: fetched once, so that runs agree and start without network."""
         file = Path(self.cache_dir, "revisions", f"{self.hub_id.replace('/', '--')}--{self.hub_config}.json")
         if not file.is_file():
             import datasets
@@ -142,7 +142,7 @@ class HubSource:
 
 
 def suffix(path: str) -> str:
-    """Ending of a file name without .gz.
+    """Return the ending of a file name without .gz.
 
     >>> suffix("pairs.tsv.gz")
     '.tsv'
@@ -183,7 +183,7 @@ def _one_line(what: str, hint: str) -> Iterator[None]:
 
 
 def _file_hash(path: Path, cache_dir: Path) -> str:
-    """Hash of a file's contents; that of a large file is remembered until its size or time of change differs."""
+    """Return the hash of a file's contents; that of a large file is kept until its size or time of change differs."""
     stat = path.stat()
     key = hashlib.blake2b(repr((str(path.resolve()), stat.st_size, stat.st_mtime_ns)).encode(), digest_size=16)
     memory = cache_dir / "hashes" / key.hexdigest()

@@ -55,7 +55,7 @@ def new_entry(entry: Path) -> Iterator[Path | None]:
 
 
 def _is_complete(entry: Path) -> bool:
-    """Whether every file of an entry is there and as long as it was written."""
+    """Return whether every file of an entry exists and has the length that was written."""
     try:
         sizes = json.loads((entry / _SIZES).read_text(encoding="utf-8"))
         return all((entry / name).stat().st_size == size for name, size in sizes.items())
@@ -134,11 +134,11 @@ class Rows:
         return self._values[end - int(self.lengths[index]) : end]
 
     def text(self, index: int) -> str:
-        """Row `index` of a file of texts."""
+        """Return row `index` of a file of texts."""
         return self[index].tobytes().decode()
 
     def texts(self) -> Iterator[str]:
-        """All rows of a file of texts, in order; read and not mapped, so that what has gone by leaves memory."""
+        """Yield all rows of a file of texts, in order; read and not mapped, so that past rows leave memory."""
         values, ends = (self._folder / f"{self._name}.{part}" for part in ("values", "ends"))
         with values.open("rb") as value_file, ends.open("rb") as end_file:
             start = 0

@@ -114,7 +114,7 @@ class Tokenizer:
                 file.write(model)
 
     def tagged(self, language: str) -> Tokenizer:
-        """The same tokenizer with sources that begin with the tag of the language to translate into.
+        """Return the same tokenizer with sources that begin with the code of the language to translate into.
 
         Raises:
             ValueError: If it has no such tag.
@@ -145,7 +145,7 @@ class Tokenizer:
         return digest.hexdigest()
 
     def trimmed(self, used: Collection[int]) -> tuple[Tokenizer, list[int]]:
-        """One with fewer target pieces, and the ids that its own have here; sources are as before.
+        """Return a tokenizer with fewer target pieces, and the present ids of these; sources are as before.
 
         Single characters and special pieces stay. The others stay in the model behind all these, as unused pieces:
         SentencePiece still merges across them, and then spells them by what they were merged from.
@@ -170,15 +170,15 @@ class Tokenizer:
         return Tokenizer([self._models[0], smaller.SerializeToString()]), kept
 
     def encode_src(self, text: str) -> list[int]:
-        """Ids of one source sentence, EOS appended, the tag of a `tagged` tokenizer before it."""
+        """Return the ids of one source sentence, EOS appended, after the language code of a `tagged` tokenizer."""
         return self.encode_src_batch([text])[0]
 
     def encode_tgt(self, text: str) -> list[int]:
-        """Ids of one target sentence, EOS appended, no BOS."""
+        """Return the ids of one target sentence, EOS appended, no BOS."""
         return self.encode_tgt_batch([text])[0]
 
     def encode_src_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """Ids of source sentences, as `encode_src` gives them.
+        """Return the ids of source sentences, as `encode_src` gives them.
 
         Args:
             texts: Clean sentences.
@@ -190,30 +190,30 @@ class Tokenizer:
         return [[*self.tag_ids, *ids] for ids in encoded] if self.tag_ids else encoded
 
     def encode_tgt_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
-        """Ids of target sentences, EOS appended, no BOS; arguments as in `encode_src_batch`."""
+        """Return the ids of target sentences, EOS appended, no BOS; arguments as in `encode_src_batch`."""
         return _encode(self._tgt, texts, sampling, seed)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of target ids; padding, BOS and EOS are left out wherever they stand."""
+        """Return the text of target ids; padding, BOS and EOS are left out wherever they stand."""
         return self.decode_batch([ids])[0]
 
     def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
-        """Texts of target ids, as `decode` gives them."""
+        """Return the texts of target ids, as `decode` gives them."""
         special = (PAD_ID, BOS_ID, EOS_ID)
         texts = self._tgt.decode([[int(token) for token in ids if token not in special] for ids in batch])
         return texts or []  # of nothing SentencePiece makes an empty string
 
     def pieces_src(self, ids: Sequence[int]) -> list[str]:
-        """Source pieces as SentencePiece writes them, one for each id."""
+        """Return source pieces as SentencePiece writes them, one for each id."""
         return [self._src.id_to_piece(int(token)) for token in ids]
 
     def pieces_tgt(self, ids: Sequence[int]) -> list[str]:
-        """Target pieces as SentencePiece writes them, one for each id."""
+        """Return target pieces as SentencePiece writes them, one for each id."""
         return [self._tgt.id_to_piece(int(token)) for token in ids]
 
 
 def language_tag(language: str) -> str:
-    """The piece that asks for a translation into a language.
+    """Return the piece that asks for a translation into a language.
 
     >>> language_tag("fr")
     '<2fr>'
@@ -233,7 +233,7 @@ def _processor(model: bytes) -> spm.SentencePieceProcessor:
 
 
 def _num_used(processor: spm.SentencePieceProcessor) -> int:
-    """Ids of a model; pieces that are not in use have the highest and are none."""
+    """Count the ids of a model; unused pieces have the highest ids and do not count."""
     size = int(processor.get_piece_size())
     while processor.is_unused(size - 1):
         size -= 1
@@ -297,7 +297,7 @@ def _train_model(
 
 
 def _explain(message: str, vocab_size: int) -> str:
-    """SentencePiece's complaint in one line that says what to change."""
+    """Return SentencePiece's error in one line that says what to change."""
     if match := re.search(r"set it to a value <= (\d+)", message):
         return (
             f"tokenizer.vocab_size ({vocab_size}) is too large for this text; "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def load_translator(config: EvaluateConfig, path: str | Path | None) -> "Translator":
-    """The model of a run or bundle, on the device, in the precision and for the direction of the settings.
+    """Open the model of a run or bundle, on the device, in the precision and for the direction of the settings.
 
     Raises:
         ValueError: If it cannot be had so.
@@ -39,7 +39,7 @@ def name_from_file(path: str) -> str:
 
 
 def suffix_lang(path: str | None) -> str | None:
-    """Two-letter language code at the end of a file name, or None.
+    """Return the two-letter language code at the end of a file name, or None.
 
     >>> suffix_lang("ref.fr"), suffix_lang("ref.fr.gz"), suffix_lang("ref.txt"), suffix_lang("ref.gz")
     ('fr', 'fr', None, None)
@@ -49,7 +49,7 @@ def suffix_lang(path: str | None) -> str | None:
 
 
 def read_pairs(src: str, tgt: str) -> list[Pair]:
-    """Pairs of two line-aligned files, see `read_aligned` for its errors."""
+    """Read the pairs of two line-aligned files, see `read_aligned` for its errors."""
     return [Pair(row["src"], row["tgt"]) for row in read_aligned(src, tgt)]
 
 
@@ -84,7 +84,7 @@ def find_test_sets(config: EvaluateConfig, run_dir: Path | None, src_lang: str, 
 
 
 def _aligned_files(folder: Path, src_lang: str, tgt_lang: str) -> dict[str, tuple[str, str]]:
-    """Paths of test*.SRC and test*.TGT in a folder, plain or .gz, by what stands before the language."""
+    """Find test*.SRC and test*.TGT in a folder, plain or .gz, by what stands before the language."""
     sides: list[dict[str, str]] = []
     for lang in (src_lang, tgt_lang):
         paths = [path for end in (f".{lang}.gz", f".{lang}") for path in sorted(folder.glob(f"test*{end}"))]
@@ -99,7 +99,7 @@ def _choose(name: str | None, there: Sequence[str]) -> Sequence[str]:
 
 
 def find_baseline(config: EvaluateConfig, sources: Mapping[str, Sequence[str] | None]) -> Baseline | None:
-    """Output to compare with: a file of hypotheses, or a model that translates the same sources the same way.
+    """Return the output to compare with: a file of hypotheses, or translations by a model with the same settings.
 
     Args:
         config: `baseline` names it.

@@ -28,5 +28,5 @@ def literature_form(lines: Sequence[str], lang: str) -> list[str]:
 
 
 def literature_signature(lang: str) -> str:
-    """What `literature_form` does to a line, in the style of a sacreBLEU signature."""
+    """Describe what `literature_form` does to a line, in the style of a sacreBLEU signature."""
     return f"prep:lowercase,moses-normalize,moses-tokenize-escape|moses-lang:{lang}|sacremoses:{version('sacremoses')}"

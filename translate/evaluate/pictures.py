@@ -42,7 +42,7 @@ _STYLE: dict[str, Any] = {
 
 
 def _figure(width: float, height: float) -> tuple["Figure", Any]:
-    """A figure of one chart, inches; no global pyplot state, so it works beside any other use of matplotlib."""
+    """Make a figure of one chart, sizes in inches, without global pyplot state, so that other uses are undisturbed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -50,7 +50,7 @@ def _figure(width: float, height: float) -> tuple["Figure", Any]:
 
 
 def _svg(figure: "Figure", label: str) -> str:
-    """The figure as an <svg> element, described by `label` for those who cannot see it."""
+    """Return the figure as an <svg> element, described by `label` for those who cannot see it."""
     from html import escape
 
     text = StringIO()
@@ -69,7 +69,7 @@ def _svg(figure: "Figure", label: str) -> str:
 
 
 def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> str:
-    """Lines over training steps.
+    """Draw lines over training steps.
 
     Args:
         lines: By name: (step, value) pairs.
@@ -92,7 +92,7 @@ def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str)
 
 
 def length_picture(buckets: Sequence[Bucket], side: str) -> str:
-    """BLEU of each length bucket with its interval; below each bar the words, on it the number of sentences."""
+    """Draw BLEU of each length bucket with its interval, words below each bar and sentences on it."""
     import matplotlib
 
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "length"}):
@@ -113,7 +113,7 @@ def length_picture(buckets: Sequence[Bucket], side: str) -> str:
 
 
 def ratio_picture(ratios: Sequence[float], overall: float) -> str:
-    """Histogram of output words / reference words of each sentence; what lies beyond the ends stands at the ends."""
+    """Draw a histogram of output words / reference words of each sentence; outliers count at the ends."""
     import matplotlib
 
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "ratio"}):
@@ -134,7 +134,7 @@ def ratio_picture(ratios: Sequence[float], overall: float) -> str:
 
 
 def attention_picture(attention: AttentionMap, layer: int) -> str:
-    """Cross-attention of one decoder layer, mean over heads: a row per target piece, the stronger the more weight."""
+    """Draw the cross-attention of a decoder layer, mean over heads: a row per target piece."""
     import matplotlib
     import numpy as np
 
@@ -155,12 +155,12 @@ def attention_picture(attention: AttentionMap, layer: int) -> str:
 
 
 def _labels(pieces: Sequence[str]) -> list[str]:
-    """Pieces with SentencePiece's word mark as a plain underscore, which every font has; no control characters."""
+    """Return pieces with a plain underscore for SentencePiece's word mark, which every font has, and no controls."""
     return ["".join(c if c.isprintable() else "?" for c in piece.replace("▁", "_")) for piece in pieces]
 
 
 def bucket_label(bucket: Bucket) -> str:
-    """The words of a bucket as a reader would write them.
+    """Write the words of a bucket as a reader would.
 
     >>> bucket_label(Bucket(6, 10, 1, 0.0, None, None)), bucket_label(Bucket(61, 10**6, 1, 0.0, None, None))
     ('6–10', '61+')

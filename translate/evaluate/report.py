@@ -140,12 +140,12 @@ class Report:
     versions: dict[str, str]
 
     def to_json(self) -> str:
-        """All of it as JSON text, floats in full precision."""
+        """Return the report as JSON text, floats in full precision."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """The report that `to_json` wrote."""
+        """Read the report that `to_json` wrote."""
         data = json.loads(text)
         data["test_sets"] = [_test_set_from(entry) for entry in data["test_sets"]]
         data["curves"] = {name: [(s, v) for s, v in points] for name, points in data["curves"].items()}
@@ -212,7 +212,7 @@ def build_test_set(
 
 
 def _buckets(table: Statistics, lines: Sequence[str], bootstrap: int, seed: int) -> list[Bucket]:
-    """BLEU by length of `lines` in words (split at spaces); buckets that no sentence falls into are left out."""
+    """Score BLEU by length of `lines` in words (split at spaces); empty buckets are left out."""
     members: dict[tuple[int, int], list[int]] = {}
     for row, line in enumerate(lines):
         words = len(line.split())
@@ -227,7 +227,7 @@ def _buckets(table: Statistics, lines: Sequence[str], bootstrap: int, seed: int)
 
 
 def _examples(output: Output, bleu: Sequence[float], chrf: Sequence[float]) -> tuple[list[Example], list[Example]]:
-    """The best and the worst sentences by chrF2; of equal ones the longer is the better best and the worse worst."""
+    """Choose the best and the worst sentences by chrF2; of equal ones the longer is the better and the worse."""
 
     def example(row: int) -> Example:
         src = None if output.src is None else output.src[row]
@@ -241,7 +241,7 @@ def _examples(output: Output, bleu: Sequence[float], chrf: Sequence[float]) -> t
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested settings as (dotted name, value) pairs, the names as the command line takes them.
+    """Return nested settings as (dotted name, value) pairs, named as on the command line.
 
     >>> flatten({"seed": 1, "model": {"d_model": 256, "bias": True}})
     [('seed', '1'), ('model.d_model', '256'), ('model.bias', 'true')]

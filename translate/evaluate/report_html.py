@@ -17,7 +17,7 @@ FIRST_EXAMPLES = 5  # the rest unfolds
 
 
 def to_html(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     css = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
     body = "\n".join(_body(report))
     return (
@@ -51,7 +51,7 @@ def _body(report: Report) -> Iterator[str]:
 
 
 def _tile(test_set: TestSet) -> str:
-    """The headline number of one test set."""
+    """Return the headline number of one test set."""
     bleu = test_set.scores[test_set.detail_protocol][0]
     between = f"<br>95 % interval {bleu.low:.1f} to {bleu.high:.1f}" if bleu.low is not None else ""
     return (
@@ -62,7 +62,7 @@ def _tile(test_set: TestSet) -> str:
 
 
 def _scores(report: Report) -> Iterator[str]:
-    """One table per protocol: numbers of two protocols cannot be compared."""
+    """Return one table per protocol: numbers of two protocols cannot be compared."""
     for protocol in report.test_sets[0].scores:
         yield f'<h3>{protocol}</h3><p class="muted small">{PROTOCOL_TEXT[protocol]}; 95 % bootstrap intervals.</p>'
         yield '<div class="card"><div class="scroll"><table class="scores"><tr><th>test set</th><th>sentences</th>'
@@ -135,7 +135,7 @@ def _example(example: Example, two: str) -> str:
 
 
 def _differences(reference: str, output: str) -> tuple[str, str]:
-    """Both sides as HTML, the words that differ marked.
+    """Return both sides as HTML, the words that differ marked.
 
     >>> _differences("un chat noir", "un chien noir")
     ('un <mark class="missing">chat</mark> noir', 'un <mark class="added">chien</mark> noir')

@@ -16,12 +16,12 @@ PROTOCOL_TEXT = {
 
 
 def value_text(score: Score) -> str:
-    """A score with its interval, `55.31 [53.90, 56.72]`."""
+    """Write a score with its interval, `55.31 [53.90, 56.72]`."""
     return f"{score.value:.2f}" + (f" [{score.low:.2f}, {score.high:.2f}]" if score.low is not None else "")
 
 
 def difference_text(score: Score) -> str:
-    """The difference to the baseline, `+0.31 [-0.12, +0.74], p = 0.071`, or an empty string without one."""
+    """Write the difference to the baseline, `+0.31 [-0.12, +0.74], p = 0.071`, or "" without one."""
     if score.p_value is None or score.baseline is None:
         return ""
     between = f"[{score.difference_low:+.2f}, {score.difference_high:+.2f}]"
@@ -29,7 +29,7 @@ def difference_text(score: Score) -> str:
 
 
 def speed_text(speed: Speed, sentences: int) -> str:
-    """How fast a test set was decoded, as a sentence."""
+    """Write how fast a test set was decoded, as a sentence."""
     return (
         f"Decoded {sentences} sentences in {speed.seconds:.1f} s: {speed.sentences_per_s:.1f} sentences/s, "
         f"{speed.target_tokens_per_s:.0f} target tokens/s with beam {speed.beam_size} on {speed.device}, "
@@ -38,14 +38,14 @@ def speed_text(speed: Speed, sentences: int) -> str:
 
 
 def headline(report: Report) -> str:
-    """Direction, date and baseline in one line."""
+    """Write direction, date and baseline in one line."""
     direction = f"{report.src_lang} → {report.tgt_lang}" if report.src_lang else f"→ {report.tgt_lang}"
     date = datetime.fromisoformat(report.date).strftime("%Y-%m-%d %H:%M UTC")
     return f"{direction} · {date}" + (f" · compared with {report.baseline}" if report.baseline else "")
 
 
 def summary(report: Report) -> str:
-    """What the command line prints: one table per protocol, since numbers of two protocols cannot be compared."""
+    """Write what the command prints: one table per protocol, since numbers of two protocols cannot be compared."""
     parts = []
     for protocol in report.test_sets[0].scores:
         rows = [["test set", "sentences", "BLEU [95 %]", "chrF2", "TER", "sentences/s"]]
@@ -68,7 +68,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def to_markdown(report: Report) -> str:
-    """The whole report; pictures are left to report.html, their numbers stand here as tables."""
+    """Write the whole report; pictures are in report.html, their numbers stand here as tables."""
     lines = [f"# Evaluation of {_plain(report.system)}", "", _plain(headline(report))]
     lines += ["", "## Scores", *_scores(report)]
     for test_set in report.test_sets:
@@ -118,7 +118,7 @@ def _examples(examples: Sequence[Example]) -> Iterator[str]:
 
 
 def _curves(report: Report) -> Iterator[str]:
-    """The validations, at most 20 of them, with the training loss of the step at or before each."""
+    """Write at most 20 validations, with the training loss of the step at or before each."""
     names = [name for name in ("valid_loss", "valid_bleu") if name in report.curves]
     steps = sorted({step for name in names or report.curves for step, _ in report.curves[name]})
     steps = [steps[i * (len(steps) - 1) // 19] for i in range(20)] if len(steps) > 20 else steps
@@ -137,7 +137,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 
 
 def _plain(text: str) -> str:
-    r"""Text as Markdown that shows it: no line end, no emphasis and no HTML of its own.
+    r"""Escape text for Markdown: no line end, no emphasis, no HTML.
 
     >>> print(_plain("a * b\n<i>"))
     a \* b &lt;i>

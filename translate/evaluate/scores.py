@@ -89,7 +89,7 @@ class Statistics:
         return float(self._metrics[metric]._aggregate_and_compute(table).score)
 
     def resampled(self, metric: str, bootstrap: int, seed: int, rows: Sequence[int] | None = None) -> NDArray[Any]:
-        """Scores of `bootstrap` test sets of the same size, drawn from this one with replacement, [bootstrap].
+        """Score `bootstrap` test sets of the same size, drawn from this one with replacement, [bootstrap].
 
         The same seed draws the same sentences from any output of the same length, so two outputs are paired.
 
@@ -107,18 +107,18 @@ class Statistics:
         return [float(compute(row).score) for row in self._rows[metric]]
 
     def lengths(self) -> NDArray[Any]:
-        """Words of each hypothesis and of its reference as BLEU counts them, [sentences, 2]."""
+        """Count the words of each hypothesis and of its reference as BLEU counts them, [sentences, 2]."""
         return np.array(self._rows["BLEU"])[:, :2]
 
     def signature(self, metric: str, bootstrap: int, seed: int) -> str:
-        """The signature of sacreBLEU, and behind it what the protocol did to the text before."""
+        """Return the signature of sacreBLEU, and after it what the protocol did to the text before."""
         owner = self._metrics[metric]
         owner.n_bootstrap, owner.seed = (bootstrap, str(seed)) if bootstrap else (None, None)
         return f"{owner.get_signature()}{self._suffix}"
 
 
 def interval(resampled: NDArray[Any]) -> tuple[float, float]:
-    """95 % interval: what is left after cutting 1/40 of the sorted resamples from each side, as in sacreBLEU.
+    """Return the 95 % interval: sorted resamples without 1/40 at each end, as in sacreBLEU.
 
     >>> interval(np.arange(100.0))
     (2.0, 97.0)
@@ -128,7 +128,7 @@ def interval(resampled: NDArray[Any]) -> tuple[float, float]:
 
 
 def p_value(system: NDArray[Any], baseline: NDArray[Any], difference: float) -> float:
-    """How often chance alone would give a difference this large, in (0, 1]; below 0.05 is usually called significant.
+    """Return how often chance alone gives a difference this large, in (0, 1]; below 0.05 is called significant.
 
     sacreBLEU's formula, but equal scores give 1, where its own prints 1/(resamples + 1) for a system against itself.
 
@@ -146,7 +146,7 @@ def p_value(system: NDArray[Any], baseline: NDArray[Any], difference: float) -> 
 def score_statistics(
     system: Statistics, baseline: Statistics | None = None, *, bootstrap: int = 1000, seed: int = 12345
 ) -> list[Score]:
-    """BLEU, chrF2 and TER of one output, see `score`."""
+    """Score BLEU, chrF2 and TER of one output, see `score`."""
     if bootstrap == 1 or (baseline and not bootstrap):
         raise ValueError(f"bootstrap ({bootstrap}) must be 0 (off) or at least 2; a baseline needs it above 0")
     scores = []

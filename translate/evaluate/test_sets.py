@@ -143,7 +143,7 @@ def report_outputs(
 
 
 def translate_timed(translator: "Translator", src: Sequence[str], decode: DecodeConfig) -> tuple[list[str], Speed]:
-    """Translations of `src` in order, and how long they took from strings to strings."""
+    """Translate `src` in order; return the outputs and how long they took from strings to strings."""
     start = perf_counter()
     with tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty()) as bar:
         translations = translator.translate(list(src), decode, progress=bar.update)
@@ -164,7 +164,7 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
 def attention_maps(
     translator: "Translator", src: Sequence[str], hyp: Sequence[str]
 ) -> tuple[list[AttentionMap], str | None]:
-    """Cross-attention from the output back to the source, for a few sentences of usual length, or why there is none."""
+    """Compute cross-attention from output to source for a few sentences of usual length, or say why it is missing."""
     words = [len(line.split()) for line in src]
     usable = [row for row in range(len(src)) if 0 < words[row] <= 25 and 0 < len(hyp[row].split()) <= 25]
     chosen: list[int] = []
@@ -184,7 +184,7 @@ def attention_maps(
 
 
 def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
-    """(step, value) pairs of `CURVES` in a run's metrics.csv, whose rows are sparse; {} where there is no such file."""
+    """Read (step, value) pairs of `CURVES` in a run's sparse metrics.csv; {} where there is no such file."""
     if not path.is_file():
         return {}
     points: dict[str, dict[float, float]] = {name: {} for name in CURVES}
@@ -202,7 +202,7 @@ def _run_settings(run_dir: Path) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on, and the processor."""
+    """Return the versions of what the figures depend on, and the processor."""
     from translate import __version__
 
     found = {"translate": __version__, "python": platform.python_version()}

@@ -101,7 +101,7 @@ class ModelConverter(Converter):  # type: ignore[misc]
         return spec
 
     def _common(self) -> dict[str, Any]:
-        """What encoder and decoder are made of."""
+        """Return what encoder and decoder have in common."""
         network = self.network
         return {
             "pre_norm": network.norm_first,
@@ -111,7 +111,7 @@ class ModelConverter(Converter):  # type: ignore[misc]
         }
 
     def _set_input(self, spec: Any, embeddings: Any, module: Embedding) -> None:
-        """Scaled embeddings and the table of positions, which rotary models have none of."""
+        """Set scaled embeddings and the table of positions, which rotary models do not have."""
         embeddings.weight = _stored(module.tokens.weight)
         if module.positions is None:
             del spec.position_encodings
@@ -167,7 +167,7 @@ class Heads:
 
     @classmethod
     def of(cls, attention: Attention, *, repeat: bool) -> Heads:
-        """The heads of one of our attentions, none of them talking, in float64.
+        """Return the heads of one of our attentions, without talking heads, in float64.
 
         Args:
             attention: Of any other kind.
@@ -208,7 +208,7 @@ class Heads:
 
 
 def _repeat(part: Tensor, groups: int, times: int) -> Tensor:
-    """Keys or values of each of G heads so many times."""
+    """Repeat the keys or values of each of G heads."""
     return _split(part, groups).repeat_interleave(times, dim=0).flatten(0, 1)
 
 
@@ -217,7 +217,7 @@ def _split(part: Tensor, heads: int) -> Tensor:
 
 
 def _table(linear: nn.Linear) -> Tensor:
-    """Weight and, as a last column, bias: rows are multiplied and put together alike."""
+    """Return the weight with the bias as its last column, since rows of both are treated alike."""
     weight = linear.weight.double()
     return weight if linear.bias is None else torch.cat((weight, linear.bias.double()[:, None]), dim=1)
 

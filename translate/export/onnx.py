@@ -117,13 +117,13 @@ class _ValueCache(KVCache):
         self.length = 0 if held is None else held.size(-2)
 
     def append(self, kv: Tensor) -> Tensor:
-        """As in `KVCache`, for one hypothesis per sentence."""
+        """Append as in `KVCache`, for one hypothesis per sentence."""
         self.held = kv if self.held is None else torch.cat((self.held, kv), dim=-2)
         return self.held  # type: ignore[no-any-return]
 
 
 def _axes(tensors: Sequence[Tensor], batch: Any, length: Any) -> tuple[dict[int, Any], ...]:
-    """The free axes of caches [B, …, length, W]."""
+    """Return the free axes of caches [B, …, length, W]."""
     return tuple({0: batch, tensor.dim() - 2: length} for tensor in tensors)
 
 
@@ -138,7 +138,7 @@ def _reach(model: Transformer, num_positions: int) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the exporter's remarks, none of which is of use to a user."""
+    """Silence the exporter's remarks, which do not concern a user."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -81,7 +81,7 @@ def _check_output(output: Path, *, overwrite: bool) -> None:
 
 
 def _writer(format: str) -> "Callable[[Path, Transformer, Tokenizer, ExportedConfig], None]":
-    """What fills a directory with a runtime's own files."""
+    """Return the function that fills a directory with a runtime's files."""
     try:
         if format == "onnx":
             from translate.export.onnx import export_graphs
@@ -111,7 +111,7 @@ def _settings(config: "BundleConfig", quantization: str, format: str) -> "Export
 
 
 def _num_positions(config: "BundleConfig", format: str) -> int | None:
-    """How many positions the exported model knows; None where it computes them."""
+    """Return how many positions the exported model knows; None where it computes them."""
     network = config.model
     if network.positions == "rotary" and format == "ctranslate2":
         return None
@@ -136,7 +136,7 @@ or {usage}
 
 
 def _tags(config: "BundleConfig") -> str:
-    """What other programs must know of language tags."""
+    """Describe the language codes for other programs."""
     if not config.tgt_langs:
         return ""
     from translate.data.tokenizer import language_tag

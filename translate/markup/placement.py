@@ -37,7 +37,7 @@ class Token(NamedTuple):
 
 
 def filled(source: str, slots: Sequence[Slot], target: str, links: Links) -> list[Token]:
-    """The tokens of a translation, with each slot in the place of its stand-in, once.
+    """Return the tokens of a translation, with each slot in the place of its stand-in, once.
 
     That is where the stand-in was copied, if it was. Else it is the run of words that are linked to the stand-in's
     words, the one with the largest surplus of them over others. Without any, the slot goes between the words that were
@@ -127,7 +127,7 @@ def _boundary(tokens: Sequence[Token], place: int, window: tuple[int, int], last
 
 
 def _spread(src_words: dict[int, int], kept: set[int]) -> dict[int, int]:
-    """Source word of each target word, where an article has been given back its own.
+    """Return the source word of each target word, where each article has its word again.
 
     Attention often looks at the noun while it writes the article. So the first of the target words that share a source
     word goes to the first source word that has none, is not `kept`, and lies between that of the word before and the
@@ -152,7 +152,7 @@ def _spread(src_words: dict[int, int], kept: set[int]) -> dict[int, int]:
 
 
 def _first_free(following: list[int], word: int) -> int:
-    """Follow the words that are taken to one that is not, halving the way for the next time."""
+    """Follow the taken words to a free one, halving the way for the next time."""
     while following[word] != word:
         following[word] = following[following[word]]
         word = following[word]
@@ -167,7 +167,7 @@ def _names(source: str, slots: Sequence[Slot]) -> list[str]:
 def _tokens(
     source: str, words: list[tuple[int, int]], names: list[str], target: str, src_words: dict[int, int]
 ) -> Iterator[Token]:
-    """Tokens of a translation; a stand-in in it is one by itself.
+    """Split a translation into tokens; a stand-in in it is one token.
 
     A word translates the word that it is linked to, a sign the like one in the source, if both have as many of them.
     """
@@ -226,7 +226,7 @@ def _copies(names: list[str], target: str) -> Iterator[tuple[int, int]]:
 
 
 def _covered(words: list[tuple[int, int]], slot: Slot) -> range:
-    """Numbers of the source words that a stand-in is part of."""
+    """Return the numbers of the source words that a stand-in is part of."""
     first = bisect_right(words, slot.start, key=lambda word: word[1])
     return range(first, bisect_left(words, slot.end, key=lambda word: word[0]))
 

@@ -30,7 +30,7 @@ Translate = Callable[[list[str], int], list[Translation]]
 def translate_masked(
     texts: Sequence[str], terminology: Terminology, *, spans: bool, translate: Translate
 ) -> list[tuple[Masked, Translation]]:
-    """Each text masked, with its translation.
+    """Translate texts with stand-ins for what must stay; return each masked text with its translation.
 
     No word is copied by every model in every sentence, so there are several stand-ins: those texts are translated anew
     with the next one whose best translation does not hold it as often as the source. What comes nearest is taken.
@@ -87,7 +87,7 @@ def mask(text: str, terminology: Terminology, *, spans: bool, attempt: int = 0) 
 
 
 def fill(masked: Masked, target: str, links: Links) -> str:
-    """The translation of a masked text with its slots filled: each text of a slot is in it once, as it is.
+    """Fill the slots of a masked text's translation: each text of a slot is in it once, unchanged.
 
     Args:
         masked: The source.
@@ -129,7 +129,7 @@ class _Piece(NamedTuple):
 
 
 def _template(text: str, marker: str, spans: bool) -> tuple[str, list[tuple[str, str]]]:
-    """The clean text with a marker for each span, and kind and text of these.
+    """Return the clean text with a marker for each span, and kind and text of these.
 
     Neighbours such as {a}/{b} and {first} {last} are one.
     """
@@ -165,7 +165,7 @@ def _plain(text: str) -> _Piece:
 
 
 def _written(pieces: list[_Piece], stand_in: str) -> tuple[str, tuple[Slot, ...]]:
-    """The model's text, with no more than one space where tags stood, and its slots."""
+    """Return the model's text, with no more than one space where tags stood, and its slots."""
     text, slots = "", []
     tags: list[Slot] = []  # since the last word or space
     for piece in pieces:
@@ -189,7 +189,7 @@ def _written(pieces: list[_Piece], stand_in: str) -> tuple[str, tuple[Slot, ...]
 
 
 def fill_slots(masked: Masked, found: Translation, num_hypotheses: int) -> Translation:
-    """An aligned translation of a masked text with its slots filled."""
+    """Fill the slots of an aligned translation of a masked text."""
     filled = tuple(
         one._replace(text=fill(masked, one.text, one.alignment or ()), alignment=None) for one in found.hypotheses
     )

@@ -56,7 +56,7 @@ class Span(NamedTuple):
 
 
 def find_spans(text: str) -> Iterator[Span]:
-    """Spans of `text`, in order; they do not overlap.
+    """Find the spans of `text`, in order; they do not overlap.
 
     They are: `<tags>`, `</tags>` and comments; URLs with a scheme or `www.`, without the punctuation that follows them;
     e-mail addresses; `{placeholders}`, `{{…}}`, `${…}`, `%{…}`, `#{…}`; numbers with the sign of a unit or a currency,

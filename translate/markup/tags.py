@@ -22,7 +22,7 @@ Segment = tuple[int, int]
 
 
 def woven(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
-    """The text of the tokens with the tags between them.
+    """Return the text of the tokens with the tags between them.
 
     A pair goes around the run of tokens with the largest surplus of those whose source was inside over those whose
     source was not, and stays within the pair around it. A tag by itself, and a pair around nothing, goes where the
@@ -97,7 +97,7 @@ def _pairs(tags: Sequence[Slot]) -> dict[int, int]:
 
 
 def _around(num_tags: int, pairs: dict[int, int]) -> list[int | None]:
-    """Opening tag of the innermost pair around each tag; for a pair's own tags, of the pair around that."""
+    """Return the opening tag of the innermost pair around each tag; for a pair's tags, of the pair around that."""
     ends = set(pairs.values())
     opened: list[int] = []
     around: list[int | None] = []
@@ -150,7 +150,7 @@ def _segments(
 
 
 def _run(tags: list[Slot], gap: str, closing: int, ends: tuple[bool, bool]) -> str:
-    """Tags between two tokens, or at an end of the text, with the spaces of the source as far as they fit."""
+    """Return the tags between two tokens, or at an end of the text, with the source's spaces as far as they fit."""
     spaces = [tags[0].spaces[0], *(tag.spaces[1] for tag in tags)]
     spaces = [own and (number > 0 or ends[0]) for number, own in enumerate(spaces)]
     spaces[-1] = spaces[-1] and ends[1]

@@ -50,7 +50,7 @@ class Terminology:
             found.sort(key=lambda term: (-len(term[0]), term[0].islower()))  # as it is written, before in any case
 
     def find(self, text: str) -> Iterator[Use]:
-        """Terms in a clean text, in order; they do not overlap.
+        """Find the terms in a clean text, in order; they do not overlap.
 
         >>> list(Terminology({"hat": "chapeau", "hard hat": "casque"}).find("Hard hat, hats, hat"))
         [Use(start=0, end=8, target='casque'), Use(start=16, end=19, target='chapeau')]
@@ -68,7 +68,7 @@ class Terminology:
 
 
 def read_terms(path: Path | str) -> dict[str, str]:
-    """Terms of a UTF-8 file: source, tab, target on each line; empty lines are passed over.
+    """Read the terms of a UTF-8 file: source, tab, target on each line; empty lines are skipped.
 
     Raises:
         ValueError: If there is no such file, or at the first line that is no term or gives a term another target; the
@@ -94,7 +94,7 @@ def read_terms(path: Path | str) -> dict[str, str]:
 
 
 def _sides(line: str) -> tuple[str, str]:
-    """Source and target of a line."""
+    """Split a line into source and target."""
     src, *rest = (side.strip(" ") for side in line.split("\t"))
     if len(rest) != 1:
         raise ValueError(f"{len(rest)} tabs; a term is source, one tab, target")
@@ -103,7 +103,7 @@ def _sides(line: str) -> tuple[str, str]:
 
 
 def _check(src: str, tgt: str) -> None:
-    """Whether both sides of a term can be used."""
+    """Raise ValueError unless both sides of a term can be used."""
     for name, side in (("source", src), ("target", tgt)):
         if not clean_text(side):
             raise ValueError(f"the {name} of the term {src!r} – {tgt!r} is empty")
@@ -118,7 +118,7 @@ def _first_word(term: str) -> str:
 
 
 def _is_at(term: str, text: str, start: int) -> bool:
-    """Whether the whole word or words at `start` are this term."""
+    """Return whether the whole word or words at `start` are this term."""
     end = start + len(term)
     found = text[start:end]
     if found != term and (term != term.lower() or found.lower() != term):

@@ -70,7 +70,7 @@ class DiverseBeam:
         return [self._merged(found[start : start + count]) for start in range(0, len(found), count)]
 
     def _candidates(self, logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-        """Return the candidates of each group, [B, 2N], by log-probability less penalties for earlier groups' tokens."""
+        """Return the candidates of each group, [B, 2N], by log-probability less its diversity penalties."""
         own, places_of = self.group.continuations(logits, log_probs, live), [one.place for one in live.sentences]
         sentences = torch.tensor([place // self.beam_groups for place in places_of], device=logits.device)
         taken = own.new_zeros(int(sentences.max()) + 1, logits.size(1))  # how often, in this step
