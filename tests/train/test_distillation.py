@@ -22,7 +22,7 @@ from translate.data.batch import Batch, Example, collate
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
 from translate.train.distillation import Lesson, check_teachers, projected_distillation
-from translate.train.setup import make_module
+from translate.train.module import TranslationModule
 from translate.train.start import train
 
 TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
@@ -66,8 +66,9 @@ def network(d_model: int, seed: int) -> Transformer:
 
 def step(teachers: list[Transformer], workers: int = 1, *, precision: str = "32") -> tuple[float, list[Tensor]]:
     """Loss per token of a training step of a network without dropout, and its gradients."""
-    module = make_module(network(16, 1).eval(), TrainConfig(trainer=TrainerConfig(workers=workers)))
-    module._teachers, module.teacher_share = (*teachers,), 0.7
+    config = TrainConfig(trainer=TrainerConfig(workers=workers))
+    config.optim.teacher_share = 0.7
+    module = TranslationModule(network(16, 1).eval(), config, teachers)
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
         outputs = module.training_step(make_batch(), 0)
     outputs["loss"].backward()  # type: ignore[union-attr, no-untyped-call]

@@ -11,12 +11,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from translate.config.data import DataConfig
 from translate.config.model import ModelConfig
+from translate.config.optim import OptimConfig
+from translate.config.train import TrainConfig
+from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.model.transformer import build_model
 from translate.train.module import TranslationModule
 from translate.train.schedule import lr_share
-from translate.train.workers import Workers
 
 PAIRS = [([5, 6, 7, 2], [8, 9, 2]), ([4, 2], [11, 2]), ([9, 8, 7, 6, 5, 2], [4, 5, 6, 7, 8, 2]), ([10, 2], [6, 7, 2])]
 EXAMPLES = [Example(*pair) for pair in PAIRS]
@@ -35,26 +38,21 @@ class Recorder(TranslationModule):
 
 
 def make_module(
-    cls: type[TranslationModule] = Recorder, *, tie_output: bool = True, dropout: float = 0.0, **changes: Any
+    cls: type[TranslationModule] = Recorder,
+    *,
+    tie_output: bool = True,
+    dropout: float = 0.0,
+    batch_tokens: int = 50,
+    workers: int = 1,
+    optim: dict[str, Any] | None = None,
 ) -> Any:
     torch.manual_seed(0)
     config = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)
     config.dropout, config.embedding_dropout = dropout, 0.0
     config.tie_output = tie_output
-    settings = {
-        "algorithm": "adamw",
-        "lr": 1e-3,
-        "betas": (0.9, 0.98),
-        "eps": 1e-9,
-        "weight_decay": 0.1,
-        "schedule": "inverse_sqrt",
-        "warmup_steps": 2,
-        "min_lr_ratio": 0.0,
-        "label_smoothing": 0.1,
-        "clip_norm": 0.0,
-        "batch_tokens": 50,
-    }
-    return cls(build_model(config, 12, 12), **settings | changes)
+    optim = OptimConfig(weight_decay=0.1, warmup_steps=2, **{"clip_norm": 0.0} | (optim or {}))
+    data, trainer = DataConfig(batch_tokens=batch_tokens, max_len=4), TrainerConfig(workers=workers)
+    return cls(build_model(config, 12, 12), TrainConfig(optim=optim, data=data, trainer=trainer))
 
 
 def batch(*numbers: int, padding: int = 0) -> Batch:
@@ -101,9 +99,9 @@ def assert_gradients_close(one: dict[str, torch.Tensor], other: dict[str, torch.
 
 @pytest.mark.parametrize("clip_norm", [0.0, 0.05])
 def test_accumulating_uneven_parts_equals_the_whole(clip_norm: float) -> None:
-    whole = gradients([batch(0, 1, 2, 3)], clip_norm=clip_norm)
-    assert_gradients_close(gradients([batch(2), batch(0, 1, 3)], clip_norm=clip_norm), whole)
-    assert_gradients_close(gradients([batch(0, 1), batch(3), batch(2)], clip_norm=clip_norm), whole)
+    whole = gradients([batch(0, 1, 2, 3)], optim={"clip_norm": clip_norm})
+    assert_gradients_close(gradients([batch(2), batch(0, 1, 3)], optim={"clip_norm": clip_norm}), whole)
+    assert_gradients_close(gradients([batch(0, 1), batch(3), batch(2)], optim={"clip_norm": clip_norm}), whole)
     norm = float(torch.cat([g.flatten() for g in whole.values()]).norm())
     assert norm == pytest.approx(0.05, rel=1e-4) if clip_norm else norm > 0.1
 
@@ -146,18 +144,18 @@ def test_matrices_decay_and_embeddings_norms_biases_and_output_do_not(tie_output
 
 
 def test_the_learning_rate_follows_the_schedule_step_by_step() -> None:
-    made = make_module(TranslationModule, lr=0.5).configure_optimizers()
+    made = make_module(TranslationModule, optim={"lr": 0.5}).configure_optimizers()
     optimizer, scheduler = made["optimizer"], made["lr_scheduler"]["scheduler"]
     for step in range(6):
-        share = lr_share(step, schedule="inverse_sqrt", warmup_steps=2, total_steps=None, min_lr_ratio=0.0)
+        share = lr_share(step, OptimConfig(warmup_steps=2), total_steps=None)
         assert [group["lr"] for group in optimizer.param_groups] == [0.5 * share] * 2
         optimizer.step()
         scheduler.step()
 
 
-@pytest.mark.parametrize("workers", [None, Workers(2, threads=1)])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_each_process_draws_dropout_masks_of_its_own_and_the_first_keeps_its_generator(
-    workers: Workers | None,
+    workers: int,
 ) -> None:
     def draw(rank: int, seed: int = 5) -> tuple[float, ...]:
         """Losses of two steps of a process, which depend on the masks alone."""
@@ -218,7 +216,7 @@ def no_waiting() -> Iterator[None]:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_step_never_waits_for_the_gpu() -> None:
-    module = make_module(WaitsForNothing, clip_norm=1.0)
+    module = make_module(WaitsForNothing, optim={"clip_norm": 1.0})
     trainer = L.Trainer(
         accelerator="gpu",
         devices=1,

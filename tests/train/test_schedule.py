@@ -2,11 +2,12 @@
 
 import pytest
 
+from translate.config.optim import OptimConfig
 from translate.train.schedule import lr_share
 
 
 def share(step: int, schedule: str, total_steps: int | None = 100, min_lr_ratio: float = 0.0) -> float:
-    return lr_share(step, schedule=schedule, warmup_steps=10, total_steps=total_steps, min_lr_ratio=min_lr_ratio)
+    return lr_share(step, OptimConfig(schedule=schedule, warmup_steps=10, min_lr_ratio=min_lr_ratio), total_steps)
 
 
 @pytest.mark.parametrize("schedule", ["inverse_sqrt", "cosine", "linear", "constant"])
@@ -16,7 +17,7 @@ def test_warm_up_rises_in_a_straight_line_to_the_peak(schedule: str) -> None:
 
 def test_inverse_sqrt_halves_when_the_steps_quadruple() -> None:
     assert share(39, "inverse_sqrt") == pytest.approx(share(9, "inverse_sqrt") / 2)
-    assert lr_share(3, schedule="inverse_sqrt", warmup_steps=0, total_steps=None, min_lr_ratio=0) == pytest.approx(0.5)
+    assert lr_share(3, OptimConfig(warmup_steps=0), None) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "linear"])
@@ -29,5 +30,5 @@ def test_cosine_and_linear_pass_the_middle_and_end_at_their_floor(schedule: str)
 def test_a_schedule_with_an_end_needs_to_know_it() -> None:
     with pytest.raises(ValueError, match="cosine needs the number of steps"):
         share(50, "cosine", total_steps=None)
-    with pytest.raises(ValueError, match=r"schedule \(step\) must be one of"):
+    with pytest.raises(ValueError, match=r"optim\.schedule \(step\) must be one of"):
         share(50, "step")

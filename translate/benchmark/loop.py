@@ -13,7 +13,6 @@ from translate.benchmark.peak import PeakMemory, matmul_dtype
 from translate.benchmark.peers import Peer, peer_loss
 from translate.benchmark.timing import Turn
 from translate.config.benchmark import BenchmarkTrainConfig
-from translate.config.optim import OptimConfig
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.train.schedule import lr_share
@@ -35,7 +34,8 @@ def peer_turn(peer: Peer, config: BenchmarkTrainConfig, data: TranslationDataMod
         eps=optim.eps,
         fused=not mixed,
     )
-    scheduler = _schedule(optimizer, optim, total_steps=config.warmup + config.steps)
+    share = partial(lr_share, optim=optim, total_steps=config.warmup + config.steps)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
     scaler = torch.amp.GradScaler(device.type, enabled=mixed)
     counted: list[Batch] = []
     start, done = 0.0, 0
@@ -101,19 +101,6 @@ def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
         {"params": [p for p in parameters if id(p) in decayed], "weight_decay": weight_decay},
         {"params": [p for p in parameters if id(p) not in decayed], "weight_decay": 0.0},
     ]
-
-
-def _schedule(
-    optimizer: torch.optim.Optimizer, optim: OptimConfig, *, total_steps: int
-) -> torch.optim.lr_scheduler.LRScheduler:
-    share = partial(
-        lr_share,
-        schedule=optim.schedule,
-        warmup_steps=optim.warmup_steps,
-        total_steps=total_steps,
-        min_lr_ratio=optim.min_lr_ratio,
-    )
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 
 def _autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:

@@ -1,6 +1,6 @@
 """The Lightning module: one step of training, one of validation, the optimizer and its schedule."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ import lightning as L
 import torch
 from torch import Tensor
 
+from translate.config.train import TrainConfig
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
 from translate.train.distillation import Lesson, projected_distillation
@@ -26,58 +27,19 @@ class TranslationModule(L.LightningModule):
 
     Args:
         model: The network.
-        algorithm: "adamw", or "muon" for the matrices of the layers.
-        lr: Peak learning rate of all parameters.
-        betas: Decay of Adam's two moments.
-        eps: Added to the square root of the second moment.
-        weight_decay: On matrices other than embeddings and the output projection.
-        schedule: As in `lr_share`.
-        warmup_steps: As in `lr_share`.
-        min_lr_ratio: As in `lr_share`.
-        label_smoothing: As in `smoothed_cross_entropy`; validation reports the loss without it.
-        r_drop: Weight of the divergence between two passes with other dropout masks, as in `projected_r_drop`; it is
-            part of the training loss, never of the validation's. 0 = one pass.
-        teachers: Networks in eval mode with the same tokens, from whose predictions this one learns too, as in
-            `projected_distillation`; never in validation.
-        teacher_share: Of the teachers in the loss, if there are any.
-        clip_norm: Largest norm of the gradient of the mean loss per token; 0 = off.
-        batch_tokens: Nominal tokens of a batch; keeps the loss in a good range for 16-bit gradients, cancels out.
-        fused: Whether AdamW updates all of its parameters in one kernel.
-        workers: Threads that share each batch, on a CPU; None computes it in one piece.
+        config: Settings of the run. `data.batch_tokens` scales the loss into a good range for 16-bit gradients and
+            cancels out; `trainer.workers` are the threads that share each batch on a CPU, where null means one.
+        teachers: Networks in eval mode with the same tokens, whose predictions this one learns from too, as in
+            `projected_distillation`. They are not used in validation.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        *,
-        algorithm: str,
-        lr: float,
-        betas: tuple[float, float],
-        eps: float,
-        weight_decay: float,
-        schedule: str,
-        warmup_steps: int,
-        min_lr_ratio: float,
-        label_smoothing: float,
-        clip_norm: float,
-        batch_tokens: int,
-        r_drop: float = 0.0,
-        teachers: Sequence[Transformer] = (),
-        teacher_share: float = 0.0,
-        fused: bool = True,
-        workers: Workers | None = None,
-    ) -> None:
+    def __init__(self, model: Transformer, config: TrainConfig, teachers: Sequence[Transformer] = ()) -> None:
         super().__init__()
-        self.model, self.workers = model, workers
-        self.algorithm = algorithm
-        self.lr, self.betas, self.eps, self.weight_decay, self.fused = lr, betas, eps, weight_decay, fused
-        self.lr_share: Callable[..., float] = partial(
-            lr_share, schedule=schedule, warmup_steps=warmup_steps, min_lr_ratio=min_lr_ratio
-        )
-        self.has_end = schedule in ("cosine", "linear")
-        self.label_smoothing, self.clip_norm, self.batch_tokens = label_smoothing, clip_norm, batch_tokens
-        self.r_drop = r_drop
-        self._teachers, self.teacher_share = (*teachers,), teacher_share  # a tuple is no part of what is trained
+        self.model, self.optim, self.batch_tokens = model, config.optim, config.data.batch_tokens
+        parts = config.trainer.workers or 1
+        self.workers = Workers(parts, max(1, torch.get_num_threads() // parts)) if parts > 1 else None
+        self._teachers = (*teachers,)  # a tuple is no part of what is trained
+        self._fused = config.trainer.precision != "16-mixed"  # a fused optimizer sees gradients before their unscaling
         self._step_tokens = 0  # target tokens of the batches since the last optimizer step
         self._valid_sums = torch.zeros(2)  # loss in nats, tokens
         self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
@@ -96,8 +58,8 @@ class TranslationModule(L.LightningModule):
         self._step_tokens = 0
         scale = self.batch_tokens * self.trainer.accumulate_grad_batches / tokens
         torch._foreach_mul_([p.grad for p in self._trained if p.grad is not None], scale)
-        if self.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
-            torch.nn.utils.clip_grad_norm_(self.parameters(), self.clip_norm)
+        if self.optim.clip_norm:  # here, since Lightning refuses to clip for a fused optimizer
+            torch.nn.utils.clip_grad_norm_(self.parameters(), self.optim.clip_norm)
 
     def on_train_start(self) -> None:
         """Go on with the checkpoint's generators, or give each process dropout of its own.
@@ -132,18 +94,20 @@ class TranslationModule(L.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """AdamW or Muon; weight decay on matrices, never on biases, norms, positions, embeddings or the output."""
+        optim = self.optim
         rows = {matrix: rows for matrix, rows in stacked_maps(self.model).items() if matrix.requires_grad}
         groups: list[dict[str, Any]] = [
-            {"params": [*rows], "weight_decay": self.weight_decay},
+            {"params": [*rows], "weight_decay": optim.weight_decay},
             {"params": [p for p in self._trained if p not in rows], "weight_decay": 0.0},
         ]
-        settings: dict[str, Any] = {"lr": self.lr, "betas": self.betas, "eps": self.eps, "fused": self.fused}
-        if self.algorithm == "muon":
+        settings: dict[str, Any] = {"lr": optim.lr, "betas": (optim.beta1, optim.beta2), "eps": optim.eps}
+        if optim.algorithm == "muon":
             groups[0]["rows"] = [*rows.values()]
             settings["dtype"] = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
-        optimizer = (Muon if self.algorithm == "muon" else torch.optim.AdamW)(groups, **settings)
-        total = int(self.trainer.estimated_stepping_batches) if self.has_end else None
-        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(self.lr_share, total_steps=total))
+        optimizer = (Muon if optim.algorithm == "muon" else torch.optim.AdamW)(groups, fused=self._fused, **settings)
+        total = int(self.trainer.estimated_stepping_batches) if optim.schedule in ("cosine", "linear") else None
+        share = partial(lr_share, optim=optim, total_steps=total)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -170,15 +134,15 @@ class TranslationModule(L.LightningModule):
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     def _training_loss_sum(self, batch: Batch) -> Tensor:
-        weight, smoothing = self.model.output.weight, self.label_smoothing
+        weight, optim, smoothing = self.model.output.weight, self.optim, self.optim.label_smoothing
         if self._teachers:
             with torch.no_grad():
                 lessons = [Lesson(_predictors(model, batch)[0], model.output.weight) for model in self._teachers]
             hidden, labels = _predictors(self.model, batch)
-            return projected_distillation(hidden, weight, labels, lessons, self.teacher_share, smoothing)
-        if self.r_drop:
+            return projected_distillation(hidden, weight, labels, lessons, optim.teacher_share, smoothing)
+        if optim.r_drop:
             hidden, labels = _predictors(self.model, twice(batch))
-            return projected_r_drop(hidden, weight, labels, self.r_drop, smoothing)
+            return projected_r_drop(hidden, weight, labels, optim.r_drop, smoothing)
         return self._loss_sum(batch, smoothing)
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:

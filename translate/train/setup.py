@@ -25,7 +25,6 @@ from translate.train.metrics_csv import MetricsCsv
 from translate.train.module import TranslationModule
 from translate.train.progress import say
 from translate.train.sharded import ShardedModule
-from translate.train.workers import Workers
 
 
 def on_gpu(config: TrainerConfig) -> bool:
@@ -59,28 +58,9 @@ def pick_precision(config: TrainerConfig) -> str:
 
 
 def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
-    """The Lightning module that trains `model`, with a precision and a number of workers that are filled in."""
-    optim, trainer = config.optim, config.trainer
-    parts = trainer.workers or 1
-    return (ShardedModule if trainer.strategy == "fsdp" else TranslationModule)(
-        model,
-        algorithm=optim.algorithm,
-        lr=optim.lr,
-        betas=(optim.beta1, optim.beta2),
-        eps=optim.eps,
-        weight_decay=optim.weight_decay,
-        schedule=optim.schedule,
-        warmup_steps=optim.warmup_steps,
-        min_lr_ratio=optim.min_lr_ratio,
-        label_smoothing=optim.label_smoothing,
-        r_drop=optim.r_drop,
-        teachers=load_teachers(optim.teachers),
-        teacher_share=optim.teacher_share,
-        clip_norm=optim.clip_norm,
-        batch_tokens=config.data.batch_tokens,
-        fused=trainer.precision != "16-mixed",  # a fused optimizer would see gradients before they are unscaled
-        workers=Workers(parts, max(1, torch.get_num_threads() // parts)) if parts > 1 else None,
-    )
+    """Return the Lightning module that trains `model`; precision and workers are those of `with_layout`."""
+    kind = ShardedModule if config.trainer.strategy == "fsdp" else TranslationModule
+    return kind(model, config, load_teachers(config.optim.teachers))
 
 
 def compile_layers(model: nn.Module, backend: str = "inductor") -> None:

@@ -1,12 +1,13 @@
 """Training with weights, gradients and optimizer state spread over the processes (FSDP2)."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from datetime import timedelta
-from typing import Any
 
 from lightning.pytorch.strategies import ModelParallelStrategy
 from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
+from translate.config.train import TrainConfig
 from translate.model.transformer import Transformer
 from translate.train.module import TranslationModule
 
@@ -29,11 +30,12 @@ class ShardedModule(TranslationModule):
     Args:
         model: The network; on the first process it has the weights of the latest validation, for all that needs it
             in one piece.
-        settings: As those of `TranslationModule`.
+        config: As for `TranslationModule`.
+        teachers: As for `TranslationModule`.
     """
 
-    def __init__(self, model: Transformer, **settings: Any) -> None:
-        super().__init__(deepcopy(model), **settings)
+    def __init__(self, model: Transformer, config: TrainConfig, teachers: Sequence[Transformer] = ()) -> None:
+        super().__init__(deepcopy(model), config, teachers)
         self._whole = (model,)  # no part of what is trained
 
     def configure_model(self) -> None:
