@@ -24,7 +24,7 @@ from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import LOGGERS, TrainerConfig
 from translate.model.transformer import build_model
-from translate.train.stages import plan_stages
+from translate.train.stages.plan import plan_stages
 
 GROUPS = ("model", "data", "tokenizer", "optim", "trainer", "decode", "logger", "experiment", "ablation")
 NEEDED = {"files": ["data.train=[a.en,a.fr]"]}

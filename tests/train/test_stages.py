@@ -25,7 +25,8 @@ from translate.data.corpus import open_corpus
 from translate.data.readers import read_table
 from translate.search.mbr import closest
 from translate.train.module import TranslationModule
-from translate.train.stages import Stage, plan_stages
+from translate.train.stages.kinds import Average, Stage, Translation
+from translate.train.stages.plan import plan_stages
 from translate.train.start import train
 
 BACK = {"data.src_lang": "fr", "seed": 2}
@@ -48,6 +49,7 @@ def test_a_stage_has_the_settings_of_the_run_and_its_own_on_top() -> None:
     )
     assert (back.languages, back.config.seed, back.config.decode.beam_size) == (("fr", "en"), 2, 5)
     assert (pairs.languages, pairs.config.seed, pairs.config.decode.beam_size) == (("en", "fr"), 7, 3)
+    assert isinstance(pairs, Translation)
     assert (pairs.members, pairs.side) == ((back,), "tgt")
     assert final.config.data.train == ["run/pairs/pairs.tsv"]
     assert final.config.tokenizer.path == "run/back/model"
@@ -59,7 +61,7 @@ def test_a_model_of_both_directions_translates_either_side() -> None:
     both = {"data": {"both_directions": True, "language_tags": True}}
     into_fr, into_en = {"translate": ["both"]}, {"translate": ["both"], "into": "en"}
     stages = plan({"both": both, "fr": into_fr, "en": into_en, "final": {"data.extra": ["{fr}", "{en}"]}})
-    assert [stage.side for stage in stages[1:3]] == ["src", "tgt"]
+    assert [stage.side for stage in stages if isinstance(stage, Translation)] == ["src", "tgt"]
     assert stages[3].config.data.extra == ["run/fr/pairs.tsv", "run/en/pairs.tsv"]
 
 
@@ -73,6 +75,7 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             "last": {"average": ["three", "both"]},
         }
     )
+    assert isinstance(last, Average)
     assert [member.name for member in last.members] == ["three", "both"]
     assert (last.origin, last.output, last.config.evaluate) == ("one", Path("run/last"), True)
     assert last.config.seed == TrainConfig.seed
@@ -259,7 +262,7 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
             signal.raise_signal(signal.SIGTERM)
         return translate(self, texts, **settings)
 
-    monkeypatch.setattr("translate.train.staged.LINES", 4 * 40)
+    monkeypatch.setattr("translate.train.stages.work.LINES", 4 * 40)
     monkeypatch.setattr(Translator, "translate", signalled_translate)
     stopped(config)
     assert f"stopped; go on with\n  python -m translate.train resume={run_dir}\n" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from translate.common.command import importing
 from translate.config.files import load_config
 from translate.config.train import TrainConfig
 from translate.train import LAST_CHECKPOINT
-from translate.train.stages import PLAN, own_settings, plan_stages
+from translate.train.stages.plan import PLAN, plan_stages, stage_settings
 
 FIXED = (  # what a checkpoint depends on, or holds itself
     *("model.", "tokenizer.", "data.", "seed", "init_from", "run_dir", "stages"),
@@ -40,7 +40,7 @@ def train(config: TrainConfig) -> Path:
     with importing():
         from translate.train.distributed import launch_environment
         from translate.train.run import begin, conclude, finish, fit, prepare
-        from translate.train.staged import train_stages
+        from translate.train.stages.work import train_stages
 
     rank = launch_environment(config.trainer).global_rank()
     first = rank == 0
@@ -148,7 +148,7 @@ def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
         if key != "resume":
             changes[key] = override.value()
     resumed = load_config(run_dir / (PLAN if staged else "config.yaml"), TrainConfig, changes)
-    for name, key in own_settings(resumed.stages):
+    for name, key in stage_settings(resumed.stages):
         if key in changes:
             raise ValueError(
                 f"stages.{name} sets {key} itself, so that {key}={changes[key]} would change nothing there"

@@ -1,4 +1,4 @@
-"""Does the stages of a run one after another, and goes on with the one that was stopped."""
+"""Do the stages of a run one after another, and go on with the one that was stopped."""
 
 import hashlib
 import json
@@ -31,21 +31,19 @@ from translate.train.averaging import mean_weights
 from translate.train.progress import say
 from translate.train.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.train.setup import training_device
-from translate.train.stages import PLAN, Stage, plan_stages
+from translate.train.stages.kinds import Average, Stage, Training, Translation, Trimming
+from translate.train.stages.plan import PLAN, plan_stages
 from translate.train.trimming import trimmed, used_pieces
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
 from translate.translator.translator import Translator
 
-_RECORD = "translation.json"  # in the directory of a translation, when it is complete
-_DONE = "finished"  # in that of any other
-
 
 def train_stages(config: TrainConfig, run_dir: Path) -> None:
-    """Do every stage that is not finished, each in a directory of its own, then make the last one's model the run's.
+    """Do every stage that is not finished, each in its own directory, then make the last one's model the run's.
 
     Args:
         config: Of the whole run.
-        run_dir: Its directory, which is there.
+        run_dir: Its directory, which exists.
 
     Raises:
         Interrupted: If a signal asked to stop.
@@ -56,38 +54,49 @@ def train_stages(config: TrainConfig, run_dir: Path) -> None:
     say(f"run directory {run_dir}, {len(stages)} stages: {', '.join(stage.name for stage in stages)}")
     for number, stage in enumerate(stages, 1):
         title = f"stage {number} of {len(stages)}: {stage.name}"
-        if is_finished(stage):
+        if stage.record.is_file():
             say(f"{title} is finished")
             continue
         say(title)
         stage.directory.mkdir(exist_ok=True)
         try:
-            _WORK[stage.work](stage)
+            _work(stage)
         except ValueError as error:
             raise ValueError(f"stages.{stage.name}: {error}") from error
     last = stages[-1]
-    _take_over(last.directory, run_dir)
+    _copy_result(last, run_dir)
     conclude(config, run_dir, next(open_corpus(last.config.data.own).valid()).src)
 
 
-def is_finished(stage: Stage) -> bool:
-    """Whether all that a stage leaves is there: what is looked for here is written last, in one rename or file."""
-    return (stage.directory / (_RECORD if stage.work == "translate" else _DONE)).is_file()
+def _work(stage: Stage) -> None:
+    match stage:
+        case Training():
+            _train(stage)
+        case Translation():
+            _translate(stage)
+        case Average():
+            _average(stage)
+        case Trimming():
+            _trim(stage)
 
 
-def _train(stage: Stage) -> None:
+def _train(stage: Training) -> None:
     """Train from the last checkpoint if there is one, else from the beginning."""
-    config = stage.config
-    if (stage.directory / LAST_CHECKPOINT).is_file():
-        config = replace(_with_layout_of(config, stage.directory), resume=str(stage.directory))
-    config, data = prepare(config, stage.directory)
-    config = begin(config, stage.directory, data)
-    finish(config, stage.directory, data, fit(config, stage.directory, data))
-    (stage.directory / _DONE).touch()
+    config, directory = stage.config, stage.directory
+    if (directory / LAST_CHECKPOINT).is_file():  # with what the machine chose when the stage began, to repeat itself
+        before, trainer = load_config(directory / "config.yaml", TrainConfig).trainer, config.trainer
+        workers = before.workers if trainer.workers is None else trainer.workers
+        precision = before.precision if trainer.precision == "auto" else trainer.precision
+        trainer = replace(trainer, workers=workers, precision=precision)
+        config = replace(config, trainer=trainer, resume=str(directory))
+    config, data = prepare(config, directory)
+    config = begin(config, directory, data)
+    finish(config, directory, data, fit(config, directory, data))
+    stage.record.touch()
 
 
-def _average(stage: Stage) -> None:
-    """Leave a model with the mean of the members' weights, and score the test sets if it is the last."""
+def _average(stage: Average) -> None:
+    """Write a model with the mean of the members' weights."""
     first, *others = (find_model(member.directory) for member in stage.members)
     model, tokenizer, bundle = load_bundle(first)
     networks = chain([model], (load_bundle(other)[0] for other in others))
@@ -96,44 +105,37 @@ def _average(stage: Stage) -> None:
     config = replace(stage.config, model=bundle.model, tokenizer=began.tokenizer)  # init_from may have brought others
     origin = f"mean of {', '.join(member.name for member in stage.members)}"
     card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
-    _leave(stage, config, model, tokenizer, replace(bundle, card=card))
+    _save_model(stage, config, model, tokenizer, replace(bundle, card=card))
 
 
-def _trim(stage: Stage) -> None:
-    """Leave a model with fewer target pieces, and score the test sets if it is the last."""
-    (member,) = stage.members
-    model, tokenizer, bundle = load_bundle(find_model(member.directory))
+def _trim(stage: Trimming) -> None:
+    """Write a model with fewer target pieces."""
+    model, tokenizer, bundle = load_bundle(find_model(stage.member.directory))
     used = used_pieces(tokenizer, _rows(stage.config, "tgt").texts(), stage.least)
     model, smaller, network = trimmed(model, tokenizer, bundle.model, used)
     kept = stage.directory / "tokenizer"
     smaller.save(kept)
     pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)
     config = replace(stage.config, model=network, tokenizer=pieces, init_from=None)
-    origin = f"{member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
+    origin = f"{stage.member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
     card = {**bundle.card, "weights": origin}
     bundle = replace(bundle, model=network, tgt_vocab_size=smaller.tgt_vocab_size, card=card)
-    _leave(stage, config, model, smaller, bundle)
+    _save_model(stage, config, model, smaller, bundle)
 
 
-def _leave(stage: Stage, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig) -> None:
+def _save_model(
+    stage: Stage, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig
+) -> None:
     """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
     save_config(config, stage.directory / "config.yaml")
     save_bundle(stage.directory / "model", model, tokenizer, bundle)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))
-    (stage.directory / _DONE).touch()
+    stage.record.touch()
 
 
-def _with_layout_of(config: TrainConfig, directory: Path) -> TrainConfig:
-    """The settings with what the machine chose when the stage began, without which it would not repeat itself."""
-    before, trainer = load_config(directory / "config.yaml", TrainConfig).trainer, config.trainer
-    workers = before.workers if trainer.workers is None else trainer.workers
-    precision = before.precision if trainer.precision == "auto" else trainer.precision
-    return replace(config, trainer=replace(trainer, workers=workers, precision=precision))
-
-
-def _translate(stage: Stage) -> None:
+def _translate(stage: Translation) -> None:
     """Translate a side of the training pairs from the line where it stopped."""
     config, translator = stage.config, _load(stage)
     settings: dict[str, Any] = asdict(config.decode)
@@ -160,12 +162,12 @@ def _translate(stage: Stage) -> None:
             answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
             write_answers(partial(answer, choose=_chooser(stage, done)), chunks, output, done)
     about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
-    write_text(stage.directory / _RECORD, json.dumps(about, indent=2) + "\n")
+    write_text(stage.record, json.dumps(about, indent=2) + "\n")
     source.unlink()
     say(f"{total * several:,} pairs in {stage.output}")
 
 
-def _load(stage: Stage) -> Translator:
+def _load(stage: Translation) -> Translator:
     trainer = stage.config.trainer
     limit_threads(trainer.threads)
     device = str(training_device(trainer))
@@ -175,27 +177,32 @@ def _load(stage: Stage) -> Translator:
 
 
 def _write_source(config: TrainConfig, side: str, path: Path) -> int:
-    """One side of the cleaned training pairs, a line each; returns how many."""
+    """Write one side of the cleaned training pairs, a line each, and return how many there are."""
     rows = _rows(config, side)
     with atomic_write(path) as file:
         file.writelines(f"{clean_text(line)}\n".encode() for line in rows.texts())
     return len(rows)
 
 
-def _other_side(stage: Stage) -> Iterator[str]:
-    """The side of the cleaned training pairs that is not translated."""
+def _other_side(stage: Translation) -> Iterator[str]:
+    """Yield the side of the cleaned training pairs that is not translated."""
     return _rows(stage.config, "tgt" if stage.side == "src" else "src").texts()
 
 
-def _chooser(stage: Stage, done: int) -> Callable[[list[list[str]]], list[str]] | None:
-    """What takes the hypothesis closest to the other side of each pair, from behind pair `done` on; None = take all."""
+def _chooser(stage: Translation, done: int) -> Callable[[list[list[str]]], list[str]] | None:
+    """Return the function that chooses the hypothesis closest to the other side of each pair; None = take all.
+
+    Args:
+        stage: The translation.
+        done: Pairs that were translated before, whose other sides are skipped.
+    """
     if stage.closest is None:
         return None
     metric, others = stage.closest, islice(_other_side(stage), done, None)
 
     def choose(targets: list[list[str]]) -> list[str]:
-        likes = islice(others, len(targets))
-        return [found[closest(found, like, metric)] for found, like in zip(targets, likes, strict=True)]
+        references = islice(others, len(targets))
+        return [some[closest(some, reference, metric)] for some, reference in zip(targets, references, strict=True)]
 
     return choose
 
@@ -212,15 +219,11 @@ def _rows(config: TrainConfig, side: str) -> Rows:
     return text.rows[f"train.{side}"]
 
 
-def _take_over(stage_dir: Path, run_dir: Path) -> None:
-    """Copy what a finished stage leaves, save its checkpoints and TensorBoard's events, the model last."""
-    for path in stage_dir.iterdir():
-        if path.is_file() and path.name != _DONE:
+def _copy_result(stage: Stage, run_dir: Path) -> None:
+    """Copy the files of a finished stage and its model, which comes last; its checkpoints and event files stay."""
+    for path in stage.directory.iterdir():
+        if path.is_file() and path != stage.record:
             copy_file(path, run_dir / path.name)
-    model = find_model(stage_dir)
     with new_directory(run_dir / "model") as parts:
-        for path in model.iterdir():
+        for path in find_model(stage.directory).iterdir():
             copy_file(path, parts / path.name)
-
-
-_WORK = {"train": _train, "translate": _translate, "average": _average, "trim": _trim}

@@ -1,0 +1,265 @@
+"""The four kinds of stages of a run, trainings, translations, averages and trimmings: each parses and checks itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from translate.config.model import ModelConfig
+from translate.config.train import TrainConfig
+from translate.search.mbr import METRICS
+
+Earlier = Mapping[str, "Stage"]  # the stages before one, by name
+Entry = Mapping[Any, Any]  # of a stage in the settings
+
+
+@dataclass(frozen=True)
+class Stage(ABC):
+    """One stage of a run.
+
+    Attributes:
+        name: Its key in `stages`.
+        directory: Where it works, in the run's directory.
+        config: Its complete settings; those of an average or a trimming are the settings of its first member, with
+            its own entry in `stages`.
+        origin: Where its weights come from: the stage, or the model of another run, at which `init_from` ends.
+    """
+
+    name: str
+    directory: Path
+    config: TrainConfig
+    origin: str
+
+    KEYS: ClassVar[tuple[str, ...]] = ()  # of an entry, that are no settings; the first tells the kind
+    TAKES: ClassVar[tuple[str, ...]] = ()  # how the names of settings begin that a stage of this kind may change
+    PLACE: ClassVar[str] = "where models are made into another; leave it out"  # where other settings do nothing
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """Return the stage that an entry describes.
+
+        Args:
+            name: As in the attributes.
+            directory: As in the attributes.
+            config: Settings of the run, with those of the entry on top.
+            entry: Value of `name` in `stages`.
+            earlier: The stages before this one.
+
+        Raises:
+            ValueError: If the stage cannot work.
+        """
+
+    @property
+    def output(self) -> Path:
+        """Return what "{name}" stands for in the settings of later stages."""
+        return self.directory
+
+    @property
+    def record(self) -> Path:
+        """Return the file that a stage writes last, when all that it leaves is there."""
+        return self.directory / "finished"
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Return the source and the target language of the training pairs."""
+        return self.config.data.src_lang, self.config.data.tgt_lang
+
+
+class Training(Stage):
+    """A training, from random weights or from those that `init_from` names."""
+
+    TAKES = ("",)
+
+    @classmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """See `Stage.parse`."""
+        for stage in earlier.values():
+            if isinstance(stage, Training) and stage.config == config:
+                raise ValueError(
+                    f"it would repeat {stage.name}, with the same settings and seed ({config.seed}); change one"
+                )
+        if config.init_from is None:
+            return cls(name, directory, config, name)
+        start = Path(config.init_from)
+        inside = (one.origin for one in earlier.values() if start in (one.directory, one.directory / "model"))
+        return cls(name, directory, config, next(inside, str(start)))
+
+
+@dataclass(frozen=True)
+class Average(Stage):
+    """The mean of the weights of models.
+
+    Attributes:
+        members: The stages whose models are averaged.
+    """
+
+    members: tuple[Stage, ...]
+
+    KEYS = ("average",)
+
+    @classmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """See `Stage.parse`."""
+        first, *others = members = _find_members("average", entry["average"], earlier)
+        for member in others:
+            if member.origin != first.origin:
+                raise ValueError(
+                    f"average: the weights of {first.name} come from {first.origin} and those of {member.name} from "
+                    f"{member.origin}; only networks trained on from the same weights have a mean, see init_from"
+                )
+            if (member.languages, member.config.data.tgt_langs) != (first.languages, first.config.data.tgt_langs):
+                raise ValueError(f"average: {first.name} and {member.name} have other languages or tags")
+            for depth in ("num_encoder_layers", "num_decoder_layers"):
+                numbers = [getattr(one.config.model, depth) for one in (first, member)]
+                if len(set(numbers)) > 1 and getattr(ModelConfig, depth) not in numbers:  # which init_from may change
+                    raise ValueError(
+                        f"average: model.{depth} is {numbers[0]} in {first.name} and {numbers[1]} in {member.name}; "
+                        "only networks of one shape have a mean"
+                    )
+        return cls(name, directory, _derived(first, config, name, entry), first.origin, members)
+
+
+@dataclass(frozen=True)
+class Trimming(Stage):
+    """A model without its rare target pieces.
+
+    Attributes:
+        member: The stage whose model is trimmed.
+        least: Uses in the training text with which a target piece stays.
+    """
+
+    member: Stage
+    least: int
+
+    KEYS = ("trim", "least")
+
+    @classmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """See `Stage.parse`."""
+        (member,) = _find_members("trim", [entry["trim"]], earlier)
+        least, data = entry.get("least", 1), member.config.data
+        if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+            raise ValueError(f"least ({least}) must be a whole number from 1: how often training targets use a piece")
+        if data.both_directions or data.tgt_langs:
+            raise ValueError("trim: a model of both directions needs the pieces of both languages")
+        return cls(name, directory, _derived(member, config, name, entry), name, member, least)
+
+
+@dataclass(frozen=True)
+class Translation(Stage):
+    """A side of the training pairs, translated.
+
+    Attributes:
+        members: The stages whose models translate together.
+        into: The target language; None = that of their settings.
+        closest: The measure by which the hypothesis is chosen that is most like the other side of the training pair;
+            None = all hypotheses are taken.
+    """
+
+    members: tuple[Stage, ...]
+    into: str | None
+    closest: str | None
+
+    KEYS = ("translate", "into", "closest")
+    TAKES = ("data.", "decode.")
+    PLACE = "in a translation, which takes settings of data and decode"
+
+    @classmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """See `Stage.parse`."""
+        members = _find_members("translate", entry["translate"], earlier)
+        into, closest = (None if entry.get(key) is None else str(entry[key]) for key in ("into", "closest"))
+        stage = cls(name, directory, config, name, members, into, closest)
+        stage._check_languages()
+        stage._check_search()
+        return stage
+
+    @property
+    def output(self) -> Path:
+        """Return the file of the pairs."""
+        return self.directory / "pairs.tsv"
+
+    @property
+    def record(self) -> Path:
+        """Return the file that says how the pairs were made."""
+        return self.directory / "translation.json"
+
+    @property
+    def side(self) -> str:
+        """Return the side of the training pairs that the members can read, "src" or "tgt"."""
+        read, written = self.members[0].languages
+        return "src" if (written if self.into == read else read) == self.languages[0] else "tgt"
+
+    def _check_languages(self) -> None:
+        """Raise ValueError if the models cannot translate together, or cannot read the training pairs."""
+        first = self.members[0]
+        directions = [" to ".join(member.languages) for member in self.members]
+        for member, direction in zip(self.members, directions, strict=True):
+            if _vocabulary(member) != _vocabulary(first):
+                raise ValueError(
+                    f"translate: {first.name} and {member.name} have other settings of the tokenizer, data.extra, "
+                    "data.max_pairs, tags or trim; models that translate together need the same vocabulary"
+                )
+            if direction != directions[0]:
+                raise ValueError(
+                    f"translate: {first.name} translates {directions[0]} and {member.name} {direction}; models that "
+                    "translate together need the same languages"
+                )
+        if self.into not in (None, first.languages[1], *first.config.data.tgt_langs):
+            raise ValueError(
+                f"into ({self.into}): {first.name} translates {directions[0]} only; data.both_directions with "
+                "data.language_tags would let it do more"
+            )
+        if set(first.languages) != set(self.languages):
+            raise ValueError(
+                f"translate: {first.name} translates {directions[0]}, and the training pairs are "
+                f"{' and '.join(self.languages)}; set data.src_lang and data.tgt_lang"
+            )
+
+    def _check_search(self) -> None:
+        decode = self.config.decode.changed(asdict(self.config.decode))  # type: ignore[arg-type]
+        if self.closest not in (None, *METRICS):
+            raise ValueError(f"closest ({self.closest}) must be one of {', '.join(METRICS)}")
+        if self.closest and (decode.num_hypotheses < 2 or decode.mbr != "none"):
+            raise ValueError(
+                f"closest ({self.closest}) takes one of several hypotheses: set decode.num_hypotheses to 2 or more "
+                "and leave decode.mbr out"
+            )
+
+
+def find_stage(name: str, where: str, earlier: Earlier) -> Stage:
+    """Return the earlier stage that `where` in the settings calls by its name.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if name not in earlier:
+        there = f"there are {', '.join(earlier)}" if earlier else "this one is the first"
+        raise ValueError(f"{where}: no earlier stage is called {name}; {there}")
+    return earlier[name]
+
+
+def _find_members(key: str, names: object, earlier: Earlier) -> tuple[Stage, ...]:
+    """Return the stages in the list of a key, all of which leave a model."""
+    if not (isinstance(names, list) and names):
+        raise ValueError(f"{key} ({names}) must be a list of one stage or more, like [{next(iter(earlier), 'NAME')}]")
+    members = tuple(find_stage(str(name), f"{key} ({name})", earlier) for name in names)
+    for member in members:
+        if isinstance(member, Translation):
+            raise ValueError(f"{key} ({member.name}) is a translation, which leaves no model")
+    return members
+
+
+def _derived(member: Stage, config: TrainConfig, name: str, entry: Entry) -> TrainConfig:
+    """Return the settings of a model made of others: those of a member, with the run's seed and the entry itself."""
+    return replace(member.config, seed=config.seed, stages={name: entry})
+
+
+def _vocabulary(stage: Stage) -> tuple[object, ...]:
+    """Return everything in the settings of a stage that the ids of its model's tokens depend on."""
+    data, least = stage.config.data, stage.least if isinstance(stage, Trimming) else None
+    return stage.config.tokenizer, data.extra, data.max_pairs, data.tgt_langs, least
