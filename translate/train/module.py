@@ -11,10 +11,10 @@ from torch import Tensor
 from translate.config.train import TrainConfig
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
-from translate.train.distillation import Lesson, projected_distillation
-from translate.train.loss import projected_cross_entropy
+from translate.train.loss.cross_entropy import projected_cross_entropy
+from translate.train.loss.distillation import Lesson, projected_distillation
+from translate.train.loss.r_drop import projected_r_drop, twice
 from translate.train.muon import Muon, stacked_maps
-from translate.train.r_drop import projected_r_drop, twice
 from translate.train.schedule import lr_share
 from translate.train.workers import Workers
 

@@ -22,8 +22,8 @@ from translate.model.transformer import Transformer, build_model
 from translate.train import LAST_CHECKPOINT
 from translate.train.averaging import average_weights, load_weights
 from translate.train.callbacks import KeptCheckpoints, Resumable, ValidationBleu
-from translate.train.distillation import check_teachers
 from translate.train.layout import with_layout
+from translate.train.loss.distillation import check_teachers
 from translate.train.progress import Progress, clock, say
 from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.train.warm_start import adopt, adopted_before, keep_tokenizer, load_start

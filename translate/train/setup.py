@@ -19,8 +19,8 @@ from translate.config.trainer import TrainerConfig
 from translate.model.transformer import Transformer
 from translate.train.callbacks import KeptCheckpoints
 from translate.train.checkpoint_io import SafeCheckpointIO
-from translate.train.distillation import load_teachers
 from translate.train.distributed import launch_environment, make_strategy
+from translate.train.loss.distillation import load_teachers
 from translate.train.metrics_csv import MetricsCsv
 from translate.train.module import TranslationModule
 from translate.train.progress import say

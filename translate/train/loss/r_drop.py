@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from translate.data.batch import Batch
-from translate.train.loss import log_sum_exp_, projected_cross_entropy
+from translate.train.loss.cross_entropy import log_sum_exp_, projected_cross_entropy
 
 
 def twice(batch: Batch) -> Batch:

@@ -14,9 +14,9 @@ from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.model.transformer import build_model
-from translate.train.loss import projected_cross_entropy
+from translate.train.loss.cross_entropy import projected_cross_entropy
+from translate.train.loss.r_drop import projected_r_drop, twice
 from translate.train.module import TranslationModule
-from translate.train.r_drop import projected_r_drop, twice
 from translate.train.setup import make_module
 
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from translate.train import loss as loss_module
-from translate.train.distillation import Lesson, projected_distillation
-from translate.train.loss import log_sum_exp_, projected_cross_entropy, smoothed_cross_entropy
-from translate.train.r_drop import projected_r_drop
+from translate.train.loss import cross_entropy as loss_module
+from translate.train.loss.cross_entropy import log_sum_exp_, projected_cross_entropy, smoothed_cross_entropy
+from translate.train.loss.distillation import Lesson, projected_distillation
+from translate.train.loss.r_drop import projected_r_drop
 
 
 def problem(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from translate.config.train import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer
-from translate.train.loss import log_sum_exp_, product_dtype, projected_cross_entropy
+from translate.train.loss.cross_entropy import log_sum_exp_, product_dtype, projected_cross_entropy
 from translate.translator.bundle import find_model, load_bundle, load_bundle_config
 
 

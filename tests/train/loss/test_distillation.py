@@ -21,11 +21,11 @@ from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
-from translate.train.distillation import Lesson, check_teachers, projected_distillation
+from translate.train.loss.distillation import Lesson, check_teachers, projected_distillation
 from translate.train.module import TranslationModule
 from translate.train.start import train
 
-TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
+TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
 SIZES = {"d_ff": 32, "num_heads": 2, "num_encoder_layers": 1, "num_decoder_layers": 1, "embedding_dropout": 0.0}
 
 
