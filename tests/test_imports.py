@@ -135,7 +135,7 @@ def test_the_first_step_does_not_wait_for_what_comes_later() -> None:
     later = ["datasets", "sacrebleu", "sacremoses", "tensorboardX", "safetensors", "torch.distributed.checkpoint"]
     run(
         f"import sys\nfor name in {later}: sys.modules[name] = None\n"
-        "import translate.data.datamodule, translate.train.layout, translate.train.run\n"
+        "import translate.data.datamodule, translate.train.parallel.layout, translate.train.run\n"
         "assert not any(name.startswith('translate.evaluate') for name in sys.modules)"
     )
 

@@ -19,7 +19,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.model.transformer import build_model
 from translate.train.module import TranslationModule
-from translate.train.schedule import lr_share
+from translate.train.optim.schedule import lr_share
 
 PAIRS = [([5, 6, 7, 2], [8, 9, 2]), ([4, 2], [11, 2]), ([9, 8, 7, 6, 5, 2], [4, 5, 6, 7, 8, 2]), ([10, 2], [6, 7, 2])]
 EXAMPLES = [Example(*pair) for pair in PAIRS]

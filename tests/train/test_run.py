@@ -20,12 +20,12 @@ from translate.config.optim import OptimConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import LOGGERS, TrainerConfig
 from translate.train import setup
-from translate.train.averaging import average_weights, load_weights
 from translate.train.module import TranslationModule
+from translate.train.optim.schedule import lr_share
 from translate.train.run import Fitted, final_weights, point_latest
-from translate.train.schedule import lr_share
 from translate.train.setup import make_checkpoints
 from translate.train.start import make_directory, new_run, train
+from translate.train.weights.averaging import average_weights, load_weights
 
 
 def rows(run_dir: Path, column: str) -> dict[int, float]:

@@ -14,7 +14,7 @@ import torch
 
 from translate.config.files import load_config, save_config
 from translate.config.train import TrainConfig
-from translate.train.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]

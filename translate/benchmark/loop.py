@@ -15,7 +15,7 @@ from translate.benchmark.timing import Turn
 from translate.config.benchmark import BenchmarkTrainConfig
 from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
-from translate.train.schedule import lr_share
+from translate.train.optim.schedule import lr_share
 from translate.train.setup import compile_layers
 
 

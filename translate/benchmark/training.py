@@ -26,7 +26,7 @@ from translate.config.benchmark import BenchmarkTrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.test_sets import versions
 from translate.model.transformer import Transformer, build_model
-from translate.train.layout import with_layout
+from translate.train.parallel.layout import with_layout
 from translate.train.progress import say
 from translate.train.run import describe
 from translate.train.setup import training_device

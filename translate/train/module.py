@@ -14,9 +14,9 @@ from translate.model.transformer import Transformer
 from translate.train.loss.cross_entropy import projected_cross_entropy
 from translate.train.loss.distillation import Lesson, projected_distillation
 from translate.train.loss.r_drop import projected_r_drop, twice
-from translate.train.muon import Muon, stacked_maps
-from translate.train.schedule import lr_share
-from translate.train.workers import Workers
+from translate.train.optim.muon import Muon, stacked_maps
+from translate.train.optim.schedule import lr_share
+from translate.train.parallel.workers import Workers
 
 
 class TranslationModule(L.LightningModule):

@@ -18,13 +18,13 @@ from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.model.transformer import Transformer
 from translate.train.callbacks import KeptCheckpoints
-from translate.train.checkpoint_io import SafeCheckpointIO
-from translate.train.distributed import launch_environment, make_strategy
 from translate.train.loss.distillation import load_teachers
 from translate.train.metrics_csv import MetricsCsv
 from translate.train.module import TranslationModule
+from translate.train.parallel.distributed import launch_environment, make_strategy
+from translate.train.parallel.sharded import ShardedModule
 from translate.train.progress import say
-from translate.train.sharded import ShardedModule
+from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 
 def on_gpu(config: TrainerConfig) -> bool:

@@ -38,7 +38,7 @@ def train(config: TrainConfig) -> Path:
     if config.stages:
         plan_stages(config, run_dir)  # refuses what cannot work before anything large is loaded
     with importing():
-        from translate.train.distributed import launch_environment
+        from translate.train.parallel.distributed import launch_environment
         from translate.train.run import begin, conclude, finish, fit, prepare
         from translate.train.stages.work import train_stages
 
@@ -76,7 +76,7 @@ def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
         rank: Of this process in the run. The first one speaks for all, the second one too if it outlives the first.
     """
     from translate.train.callbacks import Interrupted
-    from translate.train.distributed import lost_process, resume_line
+    from translate.train.parallel.distributed import lost_process, resume_line
     from translate.train.progress import say
 
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)

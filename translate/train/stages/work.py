@@ -27,13 +27,13 @@ from translate.infer.resume import Record, open_output
 from translate.model.transformer import Transformer
 from translate.search.mbr import closest
 from translate.train import LAST_CHECKPOINT
-from translate.train.averaging import mean_weights
 from translate.train.progress import say
 from translate.train.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.train.setup import training_device
 from translate.train.stages.kinds import Average, Stage, Training, Translation, Trimming
 from translate.train.stages.plan import PLAN, plan_stages
-from translate.train.trimming import trimmed, used_pieces
+from translate.train.weights.averaging import mean_weights
+from translate.train.weights.trimming import trimmed, used_pieces
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
 from translate.translator.translator import Translator
 

@@ -3,7 +3,7 @@
 import pytest
 
 from translate.config.optim import OptimConfig
-from translate.train.schedule import lr_share
+from translate.train.optim.schedule import lr_share
 
 
 def share(step: int, schedule: str, total_steps: int | None = 100, min_lr_ratio: float = 0.0) -> float:

@@ -12,8 +12,8 @@ from translate.common.memory import KEPT_SHAPES
 from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.data.datamodule import TranslationDataModule
-from translate.train import layout
-from translate.train.layout import with_layout
+from translate.train.parallel import layout
+from translate.train.parallel.layout import with_layout
 
 MakeConfig = Callable[..., TrainConfig]
 

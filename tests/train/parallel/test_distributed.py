@@ -28,11 +28,11 @@ from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.data import prepare
 from translate.data.datamodule import TranslationDataModule
-from translate.train.distributed import launch_environment, lost_process, resume_line
 from translate.train.module import TranslationModule
+from translate.train.parallel.distributed import launch_environment, lost_process, resume_line
 from translate.train.start import train
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NO_DROPOUT = {"dropout": 0.0, "embedding_dropout": 0.0}
 
 

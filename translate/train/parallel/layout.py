@@ -22,8 +22,8 @@ from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
 from translate.model.transformer import build_model
-from translate.train.distributed import siblings
 from translate.train.module import TranslationModule
+from translate.train.parallel.distributed import siblings
 from translate.train.progress import say
 from translate.train.setup import make_module, on_gpu, pick_precision
 

@@ -13,7 +13,7 @@ from translate.config.model import ModelConfig
 from translate.data.batch import Batch, Example, collate
 from translate.model.dropout import apply_dropout
 from translate.model.transformer import build_model
-from translate.train.workers import Workers, split_batch
+from translate.train.parallel.workers import Workers, split_batch
 
 
 def make_batch(sentences: int = 9, seed: int = 0) -> Batch:

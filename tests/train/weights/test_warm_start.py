@@ -15,13 +15,13 @@ from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
-from translate.train.checkpoint_io import SafeCheckpointIO
 from translate.train.start import train
-from translate.train.warm_start import adopt, load_start
+from translate.train.weights.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.warm_start import adopt, load_start
 from translate.translator.bundle import BundleConfig, load_bundle, save_bundle
 from translate.translator.translator import Translator
 
-TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny_model"
+TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
 
 
 def loss_of(model: Path, config: TrainConfig) -> float:

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from translate.config.model import ModelConfig
 from translate.model.transformer import build_model
-from translate.train.averaging import average_weights, load_weights, mean_weights
+from translate.train.weights.averaging import average_weights, load_weights, mean_weights
 
 
 def save(path: Path, weights: dict[str, torch.Tensor]) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from translate.train.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from torch.distributed import DistError
 
 from translate.config.trainer import TrainerConfig
 from translate.train import LAST_CHECKPOINT
-from translate.train.sharded import ShardedStrategy
+from translate.train.parallel.sharded import ShardedStrategy
 
 TIMEOUT = timedelta(minutes=10)  # of a collective: longer than the first process translates in a validation
 

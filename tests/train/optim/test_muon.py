@@ -16,7 +16,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.batch import Example, collate
 from translate.model.transformer import build_model
 from translate.train.module import TranslationModule
-from translate.train.muon import Muon, orthogonal, stacked_maps
+from translate.train.optim.muon import Muon, orthogonal, stacked_maps
 from translate.train.setup import make_module
 
 SETTINGS = {"lr": 0.01, "betas": (0.9, 0.98), "eps": 1e-9, "fused": True}

@@ -10,12 +10,12 @@ from torch.testing import assert_close
 from translate.config.model import ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
-from translate.train.trimming import trimmed, used_pieces
+from translate.train.weights.trimming import trimmed, used_pieces
 from translate.translator.bundle import load_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
-EVERYDAY = Path(__file__).resolve().parents[1] / "fixtures" / "everyday_model"
+EVERYDAY = Path(__file__).resolve().parents[2] / "fixtures" / "everyday_model"
 TEXTS = ["Where is the station?", "I would like two tickets.", "Is it far?"]
 
 

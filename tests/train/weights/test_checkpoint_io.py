@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from translate.train.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 
 class Sabotage:
