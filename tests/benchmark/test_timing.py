@@ -12,7 +12,7 @@ import torch
 from translate.benchmark.operators import OperatorProfiler
 from translate.benchmark.timing import PARTS, Stopwatch, Turn, training_turn
 from translate.data.batch import Example, collate
-from translate.train.progress import Progress
+from translate.train.callbacks.progress import Progress
 
 pytestmark = pytest.mark.slow
 CPU = torch.device("cpu")

@@ -28,7 +28,7 @@ from translate.data.corpus import Pair, open_corpus
 from translate.evaluate.inputs import read_pairs
 from translate.evaluate.scores import Statistics
 from translate.evaluate.test_sets import versions
-from translate.train.progress import say
+from translate.train.console import say
 from translate.translator.bundle import find_model
 
 _PEERS = ("ctranslate2", "transformers")

@@ -26,8 +26,8 @@ from translate.config.benchmark import BenchmarkTrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.test_sets import versions
 from translate.model.transformer import Transformer, build_model
+from translate.train.console import say
 from translate.train.parallel.layout import with_layout
-from translate.train.progress import say
 from translate.train.run import describe
 from translate.train.setup import training_device
 from translate.translator.bundle import num_parameters

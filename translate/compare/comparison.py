@@ -27,7 +27,7 @@ from translate.compare.runs import Row, Run, make_rows, open_data, open_run
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.scores import interval, p_value
 from translate.evaluate.test_sets import versions
-from translate.train.progress import say
+from translate.train.console import say
 from translate.translator.bundle import num_parameters
 from translate.translator.translator import Translator
 

@@ -1,7 +1,11 @@
 """Train a model: `python -m translate.train`.
 
-The Lightning module, losses, optimizers, callbacks, data-parallel processes, stages.
-Read `module.py` and `run.py` first.
+`start.py` begins or resumes a run, `run.py` does its steps, `setup.py` makes Lightning's objects for it, `module.py` is
+what Lightning trains; read `module.py` and `run.py` first. The folders are `loss/`, `optim/` (optimizers, schedules),
+`callbacks/` (progress, validation, checkpoints), `parallel/` (processes, threads), `weights/` (averaging, warm start,
+trimming) and `stages/` (several trainings in one run).
+
+It may import `common`, `config`, `data`, `model`, `search`, `translator`, `infer` and `evaluate`.
 """
 
 from pathlib import Path

@@ -20,10 +20,12 @@ from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
 from translate.train import LAST_CHECKPOINT
-from translate.train.callbacks import KeptCheckpoints, Resumable, ValidationBleu
+from translate.train.callbacks.checkpoints import KeptCheckpoints, Resumable
+from translate.train.callbacks.progress import Progress
+from translate.train.callbacks.validation import ValidationBleu
+from translate.train.console import clock, say
 from translate.train.loss.distillation import check_teachers
 from translate.train.parallel.layout import with_layout
-from translate.train.progress import Progress, clock, say
 from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.train.weights.averaging import average_weights, load_weights
 from translate.train.weights.warm_start import adopt, adopted_before, keep_tokenizer, load_start

@@ -17,13 +17,13 @@ from torch import nn
 from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.model.transformer import Transformer
-from translate.train.callbacks import KeptCheckpoints
+from translate.train.callbacks.checkpoints import KeptCheckpoints
+from translate.train.callbacks.metrics_csv import MetricsCsv
+from translate.train.console import say
 from translate.train.loss.distillation import load_teachers
-from translate.train.metrics_csv import MetricsCsv
 from translate.train.module import TranslationModule
 from translate.train.parallel.distributed import launch_environment, make_strategy
 from translate.train.parallel.sharded import ShardedModule
-from translate.train.progress import say
 from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 

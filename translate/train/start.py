@@ -75,9 +75,9 @@ def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
         run_dir: What can be resumed, if it got that far.
         rank: Of this process in the run. The first one speaks for all, the second one too if it outlives the first.
     """
-    from translate.train.callbacks import Interrupted
+    from translate.train.callbacks.checkpoints import Interrupted
+    from translate.train.console import say
     from translate.train.parallel.distributed import lost_process, resume_line
-    from translate.train.progress import say
 
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -9,7 +9,6 @@ import sys
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import TypeVar
 
 import torch
@@ -22,9 +21,10 @@ from translate.data.batch import Batch
 from translate.data.datamodule import TranslationDataModule
 from translate.data.token_cache import cache_key, new_entry
 from translate.model.transformer import build_model
+from translate.train.callbacks.step_clock import StepTimer
+from translate.train.console import say
 from translate.train.module import TranslationModule
 from translate.train.parallel.distributed import siblings
-from translate.train.progress import say
 from translate.train.setup import make_module, on_gpu, pick_precision
 
 Config = TypeVar("Config", bound=TrainConfig)
@@ -110,15 +110,15 @@ def _measure(config: TrainConfig, data: TranslationDataModule, candidates: list[
 
 
 def _seconds(module: TranslationModule, batch: Batch, precision: str) -> float:
-    """Of one forward and backward."""
-    start = perf_counter()
+    """Return the wall time of one forward and backward."""
+    timer = StepTimer()
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
         loss = module.training_step(batch, 0)["loss"]
     assert isinstance(loss, torch.Tensor)
     loss.backward()  # type: ignore[no-untyped-call]
-    took = perf_counter() - start
+    timer.lap()
     module.zero_grad()
-    return took
+    return timer.seconds
 
 
 def _words(workers: int, precision: str) -> str:

@@ -27,7 +27,7 @@ from translate.infer.resume import Record, open_output
 from translate.model.transformer import Transformer
 from translate.search.mbr import closest
 from translate.train import LAST_CHECKPOINT
-from translate.train.progress import say
+from translate.train.console import say
 from translate.train.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.train.setup import training_device
 from translate.train.stages.kinds import Average, Stage, Training, Translation, Trimming

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from translate.train.metrics_csv import COLUMNS, MetricsCsv
+from translate.train.callbacks.metrics_csv import COLUMNS, MetricsCsv
 
 
 def table(path: Path) -> list[dict[str, str]]:

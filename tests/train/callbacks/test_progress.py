@@ -2,7 +2,8 @@
 
 import pytest
 
-from translate.train.progress import clock, describe_validation, say
+from translate.train.callbacks.validation import describe_validation
+from translate.train.console import clock, say
 from translate.train.start import train
 
 
@@ -34,7 +35,7 @@ def test_say_writes_lines_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_lines_replace_the_bar_where_stderr_is_no_terminal(make_config, capsys, monkeypatch) -> None:
-    monkeypatch.setattr("translate.train.progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("translate.train.callbacks.progress.LINE_SECONDS", 0.0)
     train(make_config(max_epochs=1, log_every=3))
     err = capsys.readouterr().err
     lines = [line for line in err.splitlines() if line.startswith("step ")]

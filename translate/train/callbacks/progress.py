@@ -1,9 +1,8 @@
-"""What a person sees while training: a bar with loss, speed and time left; one paragraph per validation."""
+"""Show loss, speed and time left while training: a bar in a terminal, else a line now and then."""
 
 import math
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import lightning as L
@@ -11,7 +10,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from translate.train.metrics_csv import MetricsCsv
+from translate.train.callbacks.metrics_csv import MetricsCsv
+from translate.train.callbacks.step_clock import StepTimer
+from translate.train.console import clock, say
 from translate.train.module import diverged
 
 LINE_SECONDS = 15.0  # between lines when stderr is a file
@@ -28,14 +29,15 @@ class Progress(L.Callback):
         self.log_every = log_every
         self._bar: tqdm[Any] | None = None
         self._sums: Tensor | None = None  # loss in nats, target tokens, since the last measurement
-        self._seconds = 0.0  # of training, since then
+        self._timer = StepTimer()  # of the steps since then
         self._last_step, self._first_step = 0, 0
-        self._started = self._batch_started = self._line_at = 0.0
+        self._started = self._line_at = 0.0
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Open the bar, and go on with metrics.csv, at the step from which training goes on."""
         self._first_step = self._last_step = trainer.global_step
-        self._started = self._batch_started = time.perf_counter()
+        self._started = time.perf_counter()
+        self._timer.restart()
         self._sums = torch.zeros(2, device=pl_module.device)
         for logger in trainer.loggers:
             if isinstance(logger, MetricsCsv):
@@ -55,9 +57,7 @@ class Progress(L.Callback):
         assert self._sums is not None
         self._sums[0] += outputs["loss_sum"]
         self._sums[1] += outputs["num_tokens"]
-        now = time.perf_counter()
-        self._seconds += now - self._batch_started
-        self._batch_started = now
+        self._timer.lap()
         if self._bar is not None:
             self._bar.update(trainer.global_step - self._bar.n)
         if trainer.global_step > self._last_step and trainer.global_step % self.log_every == 0:
@@ -65,7 +65,7 @@ class Progress(L.Callback):
 
     def on_validation_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Leave the validation's time out of the training speed."""
-        self._batch_started = time.perf_counter()
+        self._timer.restart()
 
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         """Close the bar."""
@@ -81,13 +81,13 @@ class Progress(L.Callback):
         loss, tokens = float(sums[0] / sums[1]), float(sums[1])
         if not math.isfinite(loss):
             raise diverged(f"the training loss ({loss})", trainer.global_step)
-        speed = tokens / self._seconds
+        speed = tokens / self._timer.seconds
         lr = float(trainer.optimizers[0].param_groups[0]["lr"])
         metrics = {"train_loss": loss, "tokens_per_s": speed, "lr": lr, "epoch": float(trainer.current_epoch)}
         for logger in trainer.loggers:
             logger.log_metrics(metrics, trainer.global_step)
         self._show(trainer, loss, speed)
-        self._last_step, self._seconds = trainer.global_step, 0.0
+        self._last_step, self._timer.seconds = trainer.global_step, 0.0
         assert self._sums is not None
         self._sums.zero_()
 
@@ -109,38 +109,3 @@ class Progress(L.Callback):
     def _total_steps(trainer: L.Trainer) -> int | None:
         total = trainer.estimated_stepping_batches
         return int(total) if 0 < total < float("inf") else None
-
-
-def say(*lines: str) -> None:
-    """Write lines to stderr without breaking a progress bar."""
-    for line in lines:
-        tqdm.write(line, file=sys.stderr)
-    sys.stderr.flush()
-
-
-def clock(seconds: float) -> str:
-    """Seconds as h:mm:ss.
-
-    >>> clock(3725.4)
-    '1:02:05'
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def describe_validation(
-    step: int,
-    loss: float,
-    perplexity: float,
-    bleu: float | None,
-    signature: str,
-    samples: Sequence[tuple[str, str, str]],
-) -> list[str]:
-    """The paragraph that a validation prints: figures, then source, reference and output of some sentences."""
-    figures = f"validation at step {step:,}: loss {loss:.4f} nats per token, perplexity {perplexity:.2f}"
-    lines = [figures if bleu is None else f"{figures}, BLEU {bleu:.2f}"]
-    if bleu is not None:
-        lines.append(f"  greedy, {signature}")
-    for src, reference, output in samples:
-        lines += [f"  source     {src}", f"  reference  {reference}", f"  output     {output}"]
-    return lines

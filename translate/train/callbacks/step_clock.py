@@ -1,0 +1,81 @@
+"""The clock of training steps, for the speed that a run shows and for those that benchmarks and comparisons measure."""
+
+from time import perf_counter
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import Checkpoint
+
+
+class StepTimer:
+    """Adds up the wall time of training steps.
+
+    Args:
+        device: At each reading, wait until it has done all its work; None = read the clock at once, since waiting would
+            keep the CPU from preparing the next step of a GPU.
+
+    Attributes:
+        seconds: Wall time counted so far.
+    """
+
+    def __init__(self, device: torch.device | None = None) -> None:
+        self._device, self.seconds = device, 0.0
+        self.restart()
+
+    def restart(self) -> None:
+        """Leave the time since the last reading out."""
+        self._last = self._now()
+
+    def lap(self) -> None:
+        """Count the time since the last reading."""
+        before = self._last
+        self.restart()
+        self.seconds += self._last - before
+
+    def _now(self) -> float:
+        if self._device is not None and self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        return perf_counter()
+
+
+class StepClock(Checkpoint):
+    """Times all optimizer steps of a training but those of a warm-up.
+
+    It calls itself a checkpoint, since Lightning adds a writing one where it finds none.
+
+    Args:
+        warmup: Optimizer steps before it starts, from 1, since the optimizer makes its state in the first.
+
+    Attributes:
+        tokens: Target tokens of the steps that count.
+    """
+
+    def __init__(self, warmup: int = 1) -> None:
+        self.warmup, self.tokens = warmup, 0
+        self._timer: StepTimer | None = None
+
+    @property
+    def running(self) -> bool:
+        """Return whether the warm-up is over."""
+        return self._timer is not None
+
+    @property
+    def seconds(self) -> float:
+        """Return the wall time of the steps that count."""
+        return self._timer.seconds if self._timer else 0.0
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Return the target tokens per second of these steps."""
+        return self.tokens / self.seconds
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Start after the warm-up, then count."""
+        if self._timer is not None:
+            self._timer.lap()
+            self.tokens += int(outputs["num_tokens"])
+        elif trainer.global_step >= self.warmup:
+            self._timer = StepTimer(pl_module.device)
