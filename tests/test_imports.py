@@ -120,7 +120,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     )
 
 
-def test_a_door_composes_its_settings_before_it_loads_anything_heavy() -> None:
+def test_a_command_composes_its_settings_before_it_loads_anything_heavy() -> None:
     run(
         "import sys\nfrom translate.config.train import TrainConfig\nfrom translate.config.compose import hydra_main\n"
         "import translate.train\nsys.argv[1:] = ['model=tiny']\nloaded = set()\n"

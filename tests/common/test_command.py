@@ -1,11 +1,11 @@
-"""How a door ends."""
+"""How a command ends."""
 
 import logging
 from collections.abc import Callable
 
 import pytest
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 
 
 def raising(error: BaseException) -> Callable[[], int]:
@@ -34,17 +34,17 @@ def test_status_and_message(
     main: Callable[[], int | None], status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        run_door(main)
+        run_command(main)
     assert end.value.code == status
     assert capsys.readouterr().err == message
 
 
 def test_the_traceback_is_in_the_debug_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "translate"), pytest.raises(SystemExit):
-        run_door(raising(ValueError("wrong")))
+        run_command(raising(ValueError("wrong")))
     assert "Traceback" in caplog.text
 
 
 def test_bugs_keep_their_traceback() -> None:
     with pytest.raises(KeyError):
-        run_door(raising(KeyError("bug")))
+        run_command(raising(KeyError("bug")))

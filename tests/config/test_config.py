@@ -230,7 +230,7 @@ def test_a_run_that_logs_elsewhere_reads_back(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.yaml", TrainConfig) == config
 
 
-def door(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "translate.train", *arguments],
         capture_output=True,
@@ -249,8 +249,8 @@ def door(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("resume=nowhere", "resume (nowhere) holds no checkpoints/last.ckpt"),
     ],
 )
-def test_the_door_explains_a_mistake_in_one_line(argument: str, message: str) -> None:
-    done = door(argument)
+def test_the_command_explains_a_mistake_in_one_line(argument: str, message: str) -> None:
+    done = run_command(argument)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: {message}")
@@ -258,12 +258,12 @@ def test_the_door_explains_a_mistake_in_one_line(argument: str, message: str) ->
 
 
 def test_a_sweep_with_a_mistake_stops_before_its_first_run() -> None:
-    done = door("-m", "optim.lr=1e-3,fast")
+    done = run_command("-m", "optim.lr=1e-3,fast")
     assert done.returncode == 2
     assert "could not be converted to Float" in done.stderr
 
 
 def test_help_shows_groups_and_examples() -> None:
-    text = door("--help").stdout
+    text = run_command("--help").stdout
     assert "model: base, big, small, tiny" in text
     assert "python -m translate.train data=files" in text

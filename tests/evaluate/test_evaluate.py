@@ -39,7 +39,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_door(*arguments, cwd):
+def run_command(*arguments, cwd):
     command = [sys.executable, "-m", "translate.evaluate", *arguments]
     root = str(Path(__file__).resolve().parents[2])
     environment = {"PYTHONPATH": root, "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "HYDRA_FULL_ERROR": "0"}
@@ -250,15 +250,15 @@ def test_invalid_utf8_is_reported_with_file_and_line(files):
 
 
 def test_the_command_line_scores_and_explains_mistakes_in_one_line(files):
-    done = run_door("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
+    done = run_command("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
     assert done.returncode == 0, done.stderr
     assert "BLEU|nrefs:1|bs:10|" in done.stdout
     assert sorted(path.name for path in files.iterdir() if path.is_dir()) == ["evaluation"]
-    wrong = run_door("hyp=t.hyp", cwd=files)
+    wrong = run_command("hyp=t.hyp", cwd=files)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert re.fullmatch("error: hyp=t.hyp needs ref=FILE.*\n", wrong.stderr)
-    missing = run_door("model=nowhere", cwd=files)
+    missing = run_command("model=nowhere", cwd=files)
     assert re.fullmatch("error: no model in nowhere.*\n", missing.stderr), missing.stderr
-    unknown = run_door("hpy=t.hyp", cwd=files)
+    unknown = run_command("hpy=t.hyp", cwd=files)
     assert unknown.returncode == 2
     assert "did you mean hyp" in unknown.stderr

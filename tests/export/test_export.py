@@ -1,4 +1,4 @@
-"""The exporting door."""
+"""The command `translate.export`."""
 
 import subprocess
 import sys

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
 from translate.config.compose import hydra_main
 from translate.translator.bundle import find_model
@@ -92,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

@@ -155,7 +155,7 @@ class PartClock(StepClock):
             hidden.register_hook(lambda _: self.switch("backward"))  # type: ignore[no-untyped-call]
 
     def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
-        """Let Ctrl-C reach the door; Lightning would end the process with status 1."""
+        """Let Ctrl-C reach the command; Lightning would end the process with status 1."""
         if isinstance(exception, KeyboardInterrupt):
             raise exception
 

@@ -1,4 +1,4 @@
-"""How a command-line door starts, quickly, and ends: errors as one line, a closed pipe and Ctrl-C quietly."""
+"""Start a command quickly and end it cleanly: errors as one line, a closed pipe and Ctrl-C quietly."""
 
 import gc
 import logging
@@ -11,7 +11,7 @@ from typing import NoReturn
 logger = logging.getLogger(__name__)
 
 
-def run_door(main: Callable[[], int | None]) -> NoReturn:
+def run_command(main: Callable[[], int | None]) -> NoReturn:
     """Run `main` and exit with its status (None means 0).
 
     A ValueError or OSError, which are what a user can cause, becomes one line `error: …` on stderr and status 2; the

@@ -1,4 +1,4 @@
-"""The comparing door: `python -m translate.compare runs/attention/*`."""
+"""Compare runs: `python -m translate.compare runs/attention/*`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.common.cores import limit_threads
 
 _DESCRIPTION = """\
@@ -88,4 +88,4 @@ def _at_least(low: int) -> Callable[[str], int]:
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

@@ -105,27 +105,33 @@ def make_rows(runs: Sequence[Run]) -> list[Row]:
     Raises:
         ValueError: If two runs are the same one, or have the same settings and the same seed.
     """
-    groups: dict[tuple[tuple[str, str], ...], list[Run]] = {}
-    for run in runs:
-        group = groups.setdefault(tuple(run.settings.items()), [])
-        for other in group:
-            if other.config.seed == run.config.seed:
-                raise ValueError(
-                    f"{other.path} and {run.path} have the same settings and seed {run.config.seed}: give one of them"
-                )
-        group.append(run)
-    settings = [group[0].settings for group in groups.values()]
-    names = list(dict.fromkeys(name for each in settings for name in each))
+    groups = _equal_settings(runs)
+    settings = [group[0].settings for group in groups]
+    names = dict.fromkeys(name for each in settings for name in each)
     differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
-    values = [{name: each.get(name, "null") for name in differing} for each in settings]
-    if len(settings) > 2 and len(differing) > _ALL_NAMED:
-        first = values[0]
-        values = [{name: value for name, value in each.items() if value != first[name]} for each in values]
-        labels = ["first", *map(_label, values[1:])]
-    else:  # a setting that is off goes without saying
-        labels = [_label({name: value for name, value in each.items() if value != "null"} or each) for each in values]
-    rows = zip(labels, values, groups.values(), strict=True)
-    return [Row(label, each, sorted(group, key=lambda run: run.config.seed)) for label, each, group in rows]
+    differences = [{name: each.get(name, "null") for name in differing} for each in settings]
+    if len(groups) > 2 and len(differing) > _ALL_NAMED:
+        first = differences[0]
+        differences = [{name: each[name] for name in differing if each[name] != first[name]} for each in differences]
+        labels = ["first", *map(_label, differences[1:])]
+    else:
+        labels = [
+            _label({name: value for name, value in each.items() if value != "null"} or each) for each in differences
+        ]
+    return [Row(*row) for row in zip(labels, differences, groups, strict=True)]
+
+
+def _equal_settings(runs: Sequence[Run]) -> list[list[Run]]:
+    """Return the runs with equal settings together, each group by seed."""
+    groups: dict[tuple[tuple[str, str], ...], dict[int, Run]] = {}
+    for run in runs:
+        seed, by_seed = run.config.seed, groups.setdefault(tuple(run.settings.items()), {})
+        if seed in by_seed:
+            raise ValueError(
+                f"{by_seed[seed].path} and {run.path} have the same settings and seed {seed}: give one of them"
+            )
+        by_seed[seed] = run
+    return [[by_seed[seed] for seed in sorted(by_seed)] for by_seed in groups.values()]
 
 
 def _label(settings: Mapping[str, str]) -> str:

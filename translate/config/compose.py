@@ -1,4 +1,4 @@
-"""The Hydra side of a door: compose, check, explain in one line, then run."""
+"""Run a command with Hydra: compose its settings, check them, explain an error in one line."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def hydra_main(
 
 
 class _PastHydra(BaseException):
-    """Carries an error past Hydra, which would announce any Exception of a job in its own way, to `run_door`."""
+    """Carries an error past Hydra, which would announce any Exception of a job in its own way, to `run_command`."""
 
     def __init__(self, error: ValueError | OSError) -> None:
         super().__init__(error)

@@ -1,6 +1,6 @@
 """Score a model or its output: `python -m translate.evaluate model=runs/latest`."""
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.config.compose import hydra_main
 from translate.config.evaluate import EvaluateConfig
 from translate.evaluate.evaluation import evaluate
@@ -12,4 +12,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

@@ -1,6 +1,6 @@
 """Write a model for another runtime: `python -m translate.export model=RUN quantization=int8`."""
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.config.compose import hydra_main
 from translate.config.export import ExportConfig
 from translate.export.writer import export
@@ -12,4 +12,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

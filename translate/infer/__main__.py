@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.config.decode import DecodeConfig
 from translate.infer.answers import (
     Answer,
@@ -194,4 +194,4 @@ def _progress(args: argparse.Namespace, total: int | None, done: int) -> Iterato
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

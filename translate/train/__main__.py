@@ -1,6 +1,6 @@
 """Train a model: `python -m translate.train [group=choice ...] [key=value ...]`."""
 
-from translate.common.command import run_door
+from translate.common.command import run_command
 from translate.config.compose import hydra_main
 from translate.config.train import TrainConfig
 from translate.train.start import train
@@ -12,4 +12,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run_door(main)
+    run_command(main)

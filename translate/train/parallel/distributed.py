@@ -20,7 +20,7 @@ TIMEOUT = timedelta(minutes=10)  # of a collective: longer than the first proces
 
 
 def launch_environment(config: TrainerConfig) -> ClusterEnvironment:
-    """What has started this process: SLURM, torchrun, or else the door itself, which starts the others of its machine.
+    """Return what started this process: SLURM, torchrun, or else the command, which starts the others of its machine.
 
     Raises:
         ValueError: If SLURM or torchrun has started other processes than the settings name.
@@ -78,7 +78,7 @@ def lost_process(error: RuntimeError, run_dir: Path) -> str | None:
 
 def resume_line(run_dir: Path) -> str:
     """What to type to go on with a run, started the way this process was."""
-    door = f"-m translate.train resume={shlex.quote(str(run_dir))}"
+    command = f"-m translate.train resume={shlex.quote(str(run_dir))}"
     if SLURMEnvironment.detect():
-        return f"srun python {door}"
-    return f"torchrun … {door}" if TorchElasticEnvironment.detect() else f"python {door}"
+        return f"srun python {command}"
+    return f"torchrun … {command}" if TorchElasticEnvironment.detect() else f"python {command}"

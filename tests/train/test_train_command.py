@@ -1,4 +1,4 @@
-"""The door as processes: signals, kill -9, and what a command line may change on resuming."""
+"""The command as processes: signals, kill -9, and what a command line may change on resuming."""
 
 import csv
 import os

@@ -1,4 +1,4 @@
-"""The comparing door, as a user meets it."""
+"""The command `translate.compare`, as a user meets it."""
 
 import json
 import subprocess
