@@ -313,7 +313,7 @@ def test_a_hub_folder_without_train_or_with_other_languages_is_an_error(tmp_path
 
 
 class FakeHub:
-    """The two functions of the hub library that are used, over local files, so that revisions and splits take their real way."""
+    """The two functions of the hub library that are used, over local files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.calls = folder, []
