@@ -78,15 +78,15 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
 
 
 @needs_compiler
-def test_structures_in_c_and_python_have_the_same_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Longer(ctypes.Structure):
-        _fields_ = (*layers._Search._fields_, ("more", ctypes.c_int64))
-
+def test_a_structure_that_differs_from_c_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = list(layers._Search._fields_)
+    longer = type("_Search", (ctypes.Structure,), {"_fields_": [*fields, ("more", ctypes.c_int64)]})
+    swapped = type("_Search", (ctypes.Structure,), {"_fields_": [*fields[:-2], fields[-1], fields[-2]]})
     shape = layers.Shape(16, 1, 1, 16, 16, True, "relu")
     layers.can_run(shape)
-    for others in ((*layers._STRUCTURES[:-1], Longer), layers._STRUCTURES[:-1]):
-        monkeypatch.setattr(layers, "_STRUCTURES", others)
-        with pytest.raises(AssertionError, match=r"structures in layers\.c have sizes"):
+    for last, name in ((longer, "'Search', 'Search.more'"), (swapped, "'Search.eos', 'Search.room'")):
+        monkeypatch.setattr(layers, "_STRUCTURES", (*layers._STRUCTURES[:-1], last))
+        with pytest.raises(AssertionError, match=rf"layers\.c and layers\.py differ in .*{name}"):
             layers.can_run(shape)
 
 

@@ -2,6 +2,7 @@
    everything else is float32. Needs the processor's dot products of bytes (AVX-512 VNNI). What is computed for a row
    does not depend on the others. */
 
+#include <stddef.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -70,9 +71,32 @@ typedef struct {
     int64_t num_banned, room, eos;
 } Search;
 
-/* Sizes of the structures, which those in layers.py must have; 0 ends them. */
-const int64_t struct_sizes[] = {sizeof(Linear),     sizeof(Norm),      sizeof(Layer),  sizeof(Stack),
-                                sizeof(LayerState), sizeof(Embedding), sizeof(Wanted), sizeof(Search), 0};
+/* The size of each structure and the offset of each field, by name; layers.py checks its own against them. */
+#define SIZE(type) {#type, sizeof(type)}
+#define FIELD(type, field) {#type "." #field, offsetof(type, field)}
+typedef struct {
+    const char *name;
+    int64_t bytes;
+} Place;
+const Place struct_layout[] = {
+    SIZE(Linear), FIELD(Linear, weight), FIELD(Linear, scale), FIELD(Linear, bias), FIELD(Linear, start),
+    FIELD(Linear, inputs), FIELD(Linear, outputs),
+    SIZE(Norm), FIELD(Norm, weight), FIELD(Norm, bias), FIELD(Norm, epsilon),
+    SIZE(Layer), FIELD(Layer, qkv), FIELD(Layer, self_out), FIELD(Layer, cross_q), FIELD(Layer, cross_out),
+    FIELD(Layer, inner), FIELD(Layer, outer), FIELD(Layer, self_norm), FIELD(Layer, cross_norm),
+    FIELD(Layer, ff_norm),
+    SIZE(Stack), FIELD(Stack, layers), FIELD(Stack, width), FIELD(Stack, heads), FIELD(Stack, groups),
+    FIELD(Stack, head_dim), FIELD(Stack, ff_width), FIELD(Stack, norm_first), FIELD(Stack, activation),
+    FIELD(Stack, layer), FIELD(Stack, last_norm),
+    SIZE(LayerState), FIELD(LayerState, self_kv), FIELD(LayerState, memory_kv), FIELD(LayerState, memory_strides),
+    SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, scale), FIELD(Embedding, position),
+    SIZE(Wanted), FIELD(Wanted, logits), FIELD(Wanted, sums), FIELD(Wanted, banned), FIELD(Wanted, num_banned),
+    FIELD(Wanted, count), FIELD(Wanted, log_probs), FIELD(Wanted, beams), FIELD(Wanted, columns),
+    SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, limits),
+    FIELD(Search, lengths), FIELD(Search, outputs), FIELD(Search, output_sums), FIELD(Search, banned),
+    FIELD(Search, num_banned), FIELD(Search, room), FIELD(Search, eos),
+    {0, 0},
+};
 
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);

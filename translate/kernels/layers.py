@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import torch
@@ -131,6 +132,30 @@ class Shape(NamedTuple):
     activation: str
 
 
+class _GreedyOutputs:
+    """The tensors that a greedy search in C reads and writes, as `_Search` lists them."""
+
+    def __init__(self, limits: Sequence[int], bos_id: int) -> None:
+        if min(limits) < 1:
+            raise ValueError(f"limits {list(limits)} must be at least 1")
+        sentences, room = len(limits), max(limits)
+        self.numbers, self.ids = torch.arange(sentences), torch.full((sentences,), bos_id)  # [B]
+        self.sums, self.limits = torch.zeros(sentences), torch.tensor(limits)  # [B]
+        self.lengths = torch.zeros(sentences, dtype=torch.long)  # [B]
+        self.outputs = torch.empty(sentences, room, dtype=torch.long)  # [B, longest limit]
+        self.output_sums = torch.empty(sentences, room)  # [B, longest limit]
+
+    def pointers(self) -> list[int]:
+        """Return the addresses of the tensors in the order of `_Search`."""
+        return [pointer(name, tensor, tensor.dtype, *tensor.shape) for name, tensor in vars(self).items()]
+
+    def found(self) -> list[tuple[list[int], list[float]]]:
+        """Return the tokens of each sentence and the log-probability of each beginning."""
+        longest = int(self.lengths.clamp_(min=0).max())
+        found = self.outputs[:, :longest].tolist(), self.output_sums[:, :longest].tolist(), self.lengths.tolist()
+        return [(tokens[:length], values[:length]) for tokens, values, length in zip(*found, strict=True)]
+
+
 class Packed:
     """Weights in the layout that `layers.c` reads; holds the memory that its structures point to.
 
@@ -239,42 +264,29 @@ class Packed:
         Raises:
             ValueError: If the tensors do not fit each other or the weights, a limit is below 1, or a token is none.
         """
-        sentences, room, src_len = len(limits), max(limits), src_mask.size(1)
-        if min(limits) < 1:
-            raise ValueError(f"limits {list(limits)} must be at least 1")
+        (sentences, src_len), room = src_mask.shape, max(limits)
         token_array("bos_id", [bos_id], self._vocab_size)
-        numbers, ids = torch.arange(sentences), torch.full((sentences,), bos_id)
-        sums, lengths = torch.zeros(sentences), torch.zeros(sentences, dtype=torch.long)
-        outputs, output_sums = torch.empty(sentences, room, dtype=torch.long), torch.empty(sentences, room)
-        most, held = torch.tensor(limits), token_array("banned", banned, self._vocab_size)
+        outputs = _GreedyOutputs(limits, bos_id)
+        held = token_array("banned", banned, self._vocab_size)
+        search = _Search(*outputs.pointers(), ctypes.addressof(held), len(banned), room, eos_id)
         src_mask = src_mask.clone(memory_format=torch.contiguous_format)  # rows of it move
-        search = _Search(
-            pointer("numbers", numbers, torch.long, sentences),
-            pointer("ids", ids, torch.long, sentences),
-            pointer("sums", sums, torch.float32, sentences),
-            pointer("limits", most, torch.long, sentences),
-            pointer("lengths", lengths, torch.long, sentences),
-            pointer("outputs", outputs, torch.long, sentences, room),
-            pointer("output_sums", output_sums, torch.float32, sentences, room),
-            *(ctypes.addressof(held), len(banned), room, eos_id),
-        )
-        own: list[Tensor] = []
-        going, entries = sentences, 0
-        while going:
+        caches: list[Tensor] = []
+        rows, entries = sentences, 0
+        while rows:  # until all have ended, each time with caches for twice as many tokens
             capacity = min(room, max(2 * entries, expected))
-            own = _grown(own, memories, going, entries, capacity)
+            caches = _grown(caches, memories, rows, entries, capacity)
             position = positions(capacity)
             embedding = self._embedding(position, capacity)
-            states = self._states(own, memories, going, capacity, src_len)
-            parts = ctypes.byref(self._stack), ctypes.byref(self._output), ctypes.byref(embedding), states
-            mask = pointer("src_mask", src_mask, torch.bool, sentences, src_len)
-            going = loaded().greedy(*parts, mask, going, entries, capacity, src_len, ctypes.byref(search))
-            entries = capacity
-            if going < 0:
+            rows = loaded().greedy(
+                *map(ctypes.byref, (self._stack, self._output, embedding)),
+                self._states(caches, memories, rows, capacity, src_len),
+                pointer("src_mask", src_mask, torch.bool, sentences, src_len),
+                *(rows, entries, capacity, src_len, ctypes.byref(search)),
+            )
+            if rows < 0:
                 raise MemoryError("no memory for greedy")
-        longest = int(lengths.clamp_(min=0).max())
-        found = outputs[:, :longest].tolist(), output_sums[:, :longest].tolist(), lengths.tolist()
-        return [(tokens[:length], values[:length]) for tokens, values, length in zip(*found, strict=True)]
+            entries = capacity
+        return outputs.found()
 
     def _step(self, newest: Newest, wanted: _Wanted) -> None:
         ids, src_mask = newest.ids.contiguous(), newest.src_mask.contiguous()
@@ -385,10 +397,20 @@ def can_run(shape: Shape) -> bool:
     return bool(found.has_byte_products()) and not any(width % 16 for width in widths)
 
 
+class _Place(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("bytes", ctypes.c_int64))
+
+
 def _check_structures(found: ctypes.CDLL) -> None:
-    sizes = (ctypes.c_int64 * (len(_STRUCTURES) + 1)).in_dll(found, "struct_sizes")
-    expected = [*map(ctypes.sizeof, _STRUCTURES), 0]
-    assert [*sizes] == expected, f"structures in layers.c have sizes {[*sizes]}, those in layers.py {expected}"
+    """Compare the size and the offsets of every structure with those in `layers.c`."""
+    ours = {cls.__name__.removeprefix("_"): ctypes.sizeof(cls) for cls in _STRUCTURES}
+    for cls in _STRUCTURES:
+        name = cls.__name__.removeprefix("_")
+        ours |= {f"{name}.{field[0]}": getattr(cls, field[0]).offset for field in cls._fields_}
+    places = (_Place * (len(ours) + 2)).in_dll(found, "struct_layout")
+    theirs = {place.name.decode(): place.bytes for place in takewhile(lambda place: place.name, places)}
+    differing = sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
+    assert not differing, f"layers.c and layers.py differ in the size of a structure or the offset of {differing}"
 
 
 def _call(name: str, *arguments: object) -> None:
