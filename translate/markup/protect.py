@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from translate.data.cleaning import clean_text
-from translate.markup.placement import filled
+from translate.markup.placement import place_slots
 from translate.markup.slots import Masked, Slot
 from translate.markup.spans import find_spans
-from translate.markup.tags import woven
+from translate.markup.tags import place_tags
 from translate.markup.terminology import Terminology
 from translate.translator.translation import TranslatedHypothesis, Translation
 
@@ -100,7 +100,7 @@ def fill(masked: Masked, target: str, links: Links) -> str:
     """
     words = [slot for slot in masked.slots if slot.kind != "tag"]
     tags = [slot for slot in masked.slots if slot.kind == "tag"]
-    return masked.head + woven(filled(masked.text, words, target, links), tags)
+    return masked.head + place_tags(place_slots(masked.text, words, target, links), tags)
 
 
 def _count(name: str, text: str) -> int:

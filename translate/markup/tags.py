@@ -1,81 +1,126 @@
-"""Put the tags of a source into its translation: around the words they were around."""
+"""Put the tags of a source into its translation: around the words that translate what they were around.
+
+The tags are read as a tree of elements: pairs of tags with what is between them, and tags that stand alone. Then each
+element gets the tokens of the translation that belong into it, outer elements before inner ones.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from translate.markup.placement import Token, best_run, boundaries
-
-if TYPE_CHECKING:
-    from translate.markup.slots import Slot
+from translate.markup.placement import Token, find_boundaries, find_run
+from translate.markup.slots import Slot
 
 _NAME = re.compile(r"<(/?)([\w:.-]+)")
-_CLOSING, _ALONE, _OPENING = range(3)  # the order of tags between two words
-
-_MAX_DEPTH = 32  # of pairs within pairs; so that no text takes long
-
-Segment = tuple[int, int]
+_MAX_DEPTH = 32  # of pairs that get tokens, so that the time does not grow with the depth
 
 
-def woven(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
-    """Return the text of the tokens with the tags between them.
+class Side(IntEnum):
+    """Which of the two tokens around it a tag stays with; the values are the order of the tags between two tokens."""
+
+    LEFT = 0  # it closes a pair that ends here, or stands inside such a pair
+    BETWEEN = 1
+    RIGHT = 2  # it opens a pair that begins here, or stands inside such a pair
+
+
+@dataclass(eq=False)
+class Element:
+    """A pair of tags with the elements between them, a tag that stands alone, or, as the root, the whole text.
+
+    Attributes:
+        tags: The two tags of a pair, or the one that stands alone; none for the root.
+        depth: Number of elements around it.
+        children: Elements directly inside, in the order of the source.
+        outer: Innermost pair around it that has tokens; None = there is none.
+        start: Number of its first token.
+        end: Number of the token after its last one; `start` if it has none.
+    """
+
+    tags: tuple[Slot, ...] = ()
+    depth: int = 0
+    children: list[Element] = field(default_factory=list)
+    outer: Element | None = None
+    start: int = 0
+    end: int = 0
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is a pair of tags."""
+        return len(self.tags) == 2
+
+    @property
+    def stays_right(self) -> bool:
+        """Whether it is a tag alone that the source writes next to the word behind it."""
+        return len(self.tags) == 1 and self.tags[0].spaces == (True, False)
+
+    def position(self, tag: Slot) -> tuple[int, Side]:
+        """Return before which token one of its tags goes, and on which side of the gap there."""
+        if self.start < self.end:
+            return (self.end, Side.LEFT) if tag is self.tags[-1] else (self.start, Side.RIGHT)
+        if self.outer and self.start == self.outer.start:
+            return self.start, Side.RIGHT
+        if self.outer and self.start == self.outer.end:
+            return self.start, Side.LEFT
+        return self.start, Side.BETWEEN
+
+
+def place_tags(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
+    """Return the text of a translation with the tags of its source between the tokens.
 
     A pair goes around the run of tokens with the largest surplus of those whose source was inside over those whose
-    source was not, and stays within the pair around it. A tag by itself, and a pair around nothing, goes where the
-    fewest tokens are on its wrong side; so does a pair within 32 others.
+    source was not, and stays within the pair around it. A tag alone, and a pair around nothing, goes where the fewest
+    tokens are on its wrong side; so does a pair within 32 others.
 
     Args:
-        tokens: Of the translation.
-        tags: In the order of the source.
+        tokens: Tokens of the translation.
+        tags: Tags in the order of the source.
 
     >>> tokens = [Token("", "voiture", 6, 1, True), Token(" ", "rouge", 2, 0, True), Token("", ".", 9, 1, False)]
-    >>> from translate.markup.slots import Slot
-    >>> woven(tokens, [Slot("tag", "<b>", 2, 2, (True, False)), Slot("tag", "</b>", 5, 5, (False, True))])
+    >>> place_tags(tokens, [Slot("tag", "<b>", 2, 2, (True, False)), Slot("tag", "</b>", 5, 5, (False, True))])
     'voiture <b>rouge</b>.'
     """
-    runs: dict[int, list[tuple[int, int]]] = {}
-    for tag, (place, group) in enumerate(_places(tokens, tags)):
-        runs.setdefault(place, []).append((group, tag))
-    text = ""
+    root, elements = _read_tree(tags)
+    _place_elements(root, tokens)
+    between: defaultdict[int, list[tuple[Side, Slot]]] = defaultdict(list)  # tags before each token
+    for tag, element in zip(tags, elements, strict=True):
+        number, side = element.position(tag)
+        between[number].append((side, tag))
+    parts = []
     for number in range(len(tokens) + 1):
-        run = sorted(runs.get(number, ()))
-        gap = tokens[number].gap if number < len(tokens) else ""
-        if run:
-            closing = sum(group == _CLOSING for group, _ in run)
-            gap = _run([tags[tag] for _, tag in run], gap, closing, (number > 0, number < len(tokens)))
-        text += gap + (tokens[number].text if number < len(tokens) else "")
-    return text
+        gap, word = tokens[number][:2] if number < len(tokens) else ("", "")
+        if number in between:
+            gap = _join_tags(between[number], gap, at_start=number == 0, at_end=number == len(tokens))
+        parts += [gap, word]
+    return "".join(parts)
 
 
-def _places(tokens: Sequence[Token], tags: Sequence[Slot]) -> list[tuple[int, int]]:
-    """Return before which token each tag goes, and its group there."""
-    pairs = _pairs(tags)
-    around = _around(len(tags), pairs)
-    segments, alone = _segments(tokens, tags, pairs, around)
-    ends = {closing: opening for opening, closing in pairs.items()}
-    filled: dict[int | None, int | None] = {None: None}  # the innermost pair around some tokens, from each pair on
-    for opening in sorted(pairs):
-        first, end = segments[opening]
-        filled[opening] = opening if first < end else filled[around[opening]]
-    places = []
-    for tag in range(len(tags)):
-        opening = ends.get(tag, tag)
-        first, end = segments.get(opening, (alone.get(tag, 0),) * 2)
-        if first < end:
-            places.append((end, _CLOSING) if tag in ends else (first, _OPENING))
-        else:
-            outer = filled[around[tag]]
-            sides = {} if outer is None else {segments[outer][1]: _CLOSING, segments[outer][0]: _OPENING}
-            places.append((first, sides.get(first, _ALONE)))
-    return places
+def _read_tree(tags: Sequence[Slot]) -> tuple[Element, list[Element]]:
+    """Return the root of the tree and the element of each tag; the two tags of a pair share one."""
+    closing_of = _pair_tags(tags)
+    closings = set(closing_of.values())
+    root = Element()
+    opened, elements = [root], []
+    for number, tag in enumerate(tags):
+        if number in closings:
+            elements.append(opened.pop())
+            continue
+        pair = (tag, tags[closing_of[number]]) if number in closing_of else (tag,)
+        element = Element(pair, depth=len(opened))
+        opened[-1].children.append(element)
+        elements.append(element)
+        if element.is_pair:
+            opened.append(element)
+    return root, elements
 
 
-def _pairs(tags: Sequence[Slot]) -> dict[int, int]:
-    """Return the closing tag of each opening one that has one; pairs lie within or beside each other."""
+def _pair_tags(tags: Sequence[Slot]) -> dict[int, int]:
+    """Return the number of the closing tag of each opening tag that has one; pairs lie inside or beside each other."""
     pairs: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
     heights: dict[str, list[int]] = {}  # where in `opened` each name is
@@ -96,68 +141,52 @@ def _pairs(tags: Sequence[Slot]) -> dict[int, int]:
     return pairs
 
 
-def _around(num_tags: int, pairs: dict[int, int]) -> list[int | None]:
-    """Return the opening tag of the innermost pair around each tag; for a pair's tags, of the pair around that."""
-    ends = set(pairs.values())
-    opened: list[int] = []
-    around: list[int | None] = []
-    for tag in range(num_tags):
-        if tag in ends:
-            opened.pop()
-        around.append(opened[-1] if opened else None)
-        if tag in pairs:
-            opened.append(tag)
-    return around
-
-
-def _segments(
-    tokens: Sequence[Token], tags: Sequence[Slot], pairs: dict[int, int], around: list[int | None]
-) -> tuple[dict[int | None, Segment], dict[int, int]]:
-    """Return the first token of each pair and the one after its last, by opening tag, and where the other tags go."""
-    inner: dict[int | None, list[int]] = {}  # tags directly within each pair, and within none
-    closing = set(pairs.values())
-    for tag, outer in enumerate(around):
-        if tag not in closing:
-            inner.setdefault(outer, []).append(tag)
-    order = sorted((token.place, number) for number, token in enumerate(tokens) if token.place is not None)
-    known = list(accumulate((token.place is not None for token in tokens), initial=0))
-    owners: list[int | None] = [None] * len(tokens)  # the innermost pair that each token is in so far
-    segments: dict[int | None, Segment] = {None: (0, len(tokens))}
-    depths: dict[int | None, int] = {None: 0}
-    alone: dict[int, int] = {}
-    for outer in [None, *sorted(pairs)]:
+def _place_elements(root: Element, tokens: Sequence[Token]) -> None:
+    """Set `start`, `end` and `outer` of all elements."""
+    by_source = sorted((token.src_pos, number) for number, token in enumerate(tokens) if token.src_pos is not None)
+    known = list(accumulate((token.src_pos is not None for token in tokens), initial=0))
+    root.end = len(tokens)
+    owners = [root] * len(tokens)  # the innermost element that each token is in so far
+    queue = [root]
+    for parent in queue:  # grows while it is read
+        pairs = [child for child in parent.children if child.is_pair]
+        queue += pairs
         walls: list[int] = []
-        empty: list[int] = []
-        for opening in filter(pairs.__contains__, inner.get(outer, ())):
-            depths[opening] = depths[outer] + 1
-            first, end = (bisect_left(order, (tags[tag].start,)) for tag in (opening, pairs[opening]))
-            inside = order[first:end] if depths[opening] <= _MAX_DEPTH else ()
-            numbers = sorted(number for _, number in inside if owners[number] == outer)
-            start, stop = segments[opening] = best_run(numbers, known, walls)
-            if start == stop:
-                empty.append(opening)
-            else:
-                insort(walls, start)
-                owners[start:stop] = [opening] * (stop - start)
-        places = boundaries(tokens, [tags[opening].start for opening in empty], segments[outer])
-        segments.update((opening, (place, place)) for opening, place in zip(empty, places, strict=True))
-        singles = [tag for tag in inner.get(outer, ()) if tag not in pairs]
+        for pair in pairs if parent.depth < _MAX_DEPTH else ():
+            first, end = (bisect_left(by_source, (tag.start,)) for tag in pair.tags)
+            inside = sorted(number for _, number in by_source[first:end] if owners[number] is parent)
+            pair.start, pair.end = find_run(inside, known, walls)
+            if inside:
+                insort(walls, pair.start)
+                owners[pair.start : pair.end] = [pair] * (pair.end - pair.start)
+        empty = [child for child in parent.children if child.start == child.end]
         for last in (False, True):
-            same = [tag for tag in singles if (tags[tag].spaces == (True, False)) == last]
-            places = boundaries(tokens, [tags[tag].start for tag in same], segments[outer], last=last)
-            alone.update(zip(same, places, strict=True))
-    return segments, alone
+            group = [child for child in empty if child.stays_right == last]
+            positions = [child.tags[0].start for child in group]
+            boundaries = find_boundaries(tokens, positions, (parent.start, parent.end), last=last)
+            for child, number in zip(group, boundaries, strict=True):
+                child.start = child.end = number
+        outer = parent if parent.is_pair and parent.start < parent.end else parent.outer
+        for child in parent.children:
+            child.outer = outer
 
 
-def _run(tags: list[Slot], gap: str, closing: int, ends: tuple[bool, bool]) -> str:
-    """Return the tags between two tokens, or at an end of the text, with the source's spaces as far as they fit."""
-    spaces = [tags[0].spaces[0], *(tag.spaces[1] for tag in tags)]
-    spaces = [own and (number > 0 or ends[0]) for number, own in enumerate(spaces)]
-    spaces[-1] = spaces[-1] and ends[1]
-    if all(ends):
+def _join_tags(tags: list[tuple[Side, Slot]], gap: str, *, at_start: bool, at_end: bool) -> str:
+    """Return the tags between two tokens, or at an end of the text, with the spaces of the source as far as they fit.
+
+    Args:
+        tags: Tags, each with its side, in the order of the source.
+        gap: What stands between the two tokens without tags.
+        at_start: Whether no token comes before them.
+        at_end: Whether no token comes after them.
+    """
+    ordered = [tag for _, tag in sorted(tags, key=lambda found: found[0])]
+    spaces = [ordered[0].spaces[0] and not at_start, *(tag.spaces[1] for tag in ordered)]  # before, between, after
+    spaces[-1] = spaces[-1] and not at_end
+    if not at_start and not at_end:
         if not gap:
-            spaces = [False] * len(spaces)
-        elif not any(spaces) and not any(tag.apart for tag in tags):
-            spaces[closing] = True
-    texts = ["", *(tag.text for tag in tags)]
+            return "".join(tag.text for tag in ordered)
+        if not any(spaces) and not any(tag.apart for tag in ordered):
+            spaces[sum(side == Side.LEFT for side, _ in tags)] = True
+    texts = ["", *(tag.text for tag in ordered)]
     return "".join(text + (gap or " ") * space for text, space in zip(texts, spaces, strict=True))

@@ -1,13 +1,13 @@
-"""Where slots belong: the fast answers are those of trying everything."""
+"""Runs and boundaries of slots: the fast answers equal those of trying everything."""
 
 import random
 from itertools import accumulate
 
-from translate.markup.placement import Token, best_run, boundaries
+from translate.markup.placement import Token, find_boundaries, find_run
 
 
-def token(place: int | None) -> Token:
-    return Token(" ", "x", place, None, True)
+def token(src_pos: int | None) -> Token:
+    return Token(" ", "x", src_pos, None, True)
 
 
 def test_the_best_run_is_that_of_trying_all() -> None:
@@ -15,7 +15,7 @@ def test_the_best_run_is_that_of_trying_all() -> None:
         draw = random.Random(seed)
         kinds = draw.choices("+-0|", (4, 3, 1, 1), k=draw.randint(0, 12))
         inside, walls = ([place for place, kind in enumerate(kinds) if kind == mark] for mark in "+|")
-        found = best_run(inside, list(accumulate((kind in "+-" for kind in kinds), initial=0)), walls)
+        found = find_run(inside, list(accumulate((kind in "+-" for kind in kinds), initial=0)), walls)
         runs = [
             (kinds[start:end].count("+") - kinds[start:end].count("-"), end - start, -start)
             for start in inside
@@ -36,11 +36,11 @@ def test_boundaries_are_those_of_trying_all() -> None:
         start, end = sorted(draw.choices(range(len(tokens) + 1), k=2))
         places = sorted(draw.choices(range(10), k=draw.randint(0, 6)))
         for last in (False, True):
-            found = boundaries(tokens, places, (start, end), last=last)
+            found = find_boundaries(tokens, places, (start, end), last=last)
             for place, number in zip(places, found, strict=True):
                 wrong = {
-                    cut: sum(one.place is not None and one.place >= place for one in tokens[start:cut])
-                    + sum(one.place is not None and one.place < place for one in tokens[cut:end])
+                    cut: sum(one.src_pos is not None and one.src_pos >= place for one in tokens[start:cut])
+                    + sum(one.src_pos is not None and one.src_pos < place for one in tokens[cut:end])
                     for cut in range(start, end + 1)
                 }
                 fewest = [cut for cut, count in wrong.items() if count == min(wrong.values())]
