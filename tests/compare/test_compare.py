@@ -12,12 +12,13 @@ from matplotlib.image import imread
 
 from translate import Translator
 from translate.compare.comparison import compare
-from translate.compare.measure import StepClock, measure_in_turns
+from translate.compare.measure import measure_in_turns
 from translate.compare.picture import mean_curve, short_names
 from translate.compare.report import Comparison, RowResult, RunResult
 from translate.compare.runs import open_run
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.scores import Statistics, interval, score
+from translate.train.callbacks.step_clock import StepClock
 
 
 def contents(run: Path) -> dict[str, tuple[int, bytes]]:

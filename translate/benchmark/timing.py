@@ -13,11 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from translate.benchmark.peak import PeakMemory
-from translate.compare.measure import StepClock, make_bare
+from translate.compare.measure import make_bare
 from translate.config.benchmark import BenchmarkTrainConfig
 from translate.data.batch import Batch
 from translate.data.datamodule import BatchLoader, TranslationDataModule
 from translate.model.transformer import Transformer
+from translate.train.callbacks.step_clock import StepClock
 from translate.train.setup import make_ema
 
 PARTS = {  # of a step; every moment is in one of them

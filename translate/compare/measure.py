@@ -1,4 +1,4 @@
-"""What a comparison measures: loss and BLEU on the validation split, cache size, and speeds, taken in turns."""
+"""Measure runs: loss and BLEU on the validation split, cache size, and speeds in turns."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,12 +6,9 @@ from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, islice, repeat
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import Checkpoint
 from torch.utils.data import DataLoader
 
 from translate.config.train import TrainConfig
@@ -20,53 +17,12 @@ from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.scores import Statistics
 from translate.evaluate.test_sets import translate_timed
 from translate.model.transformer import Transformer
+from translate.train.callbacks.step_clock import StepClock
 from translate.train.setup import compile_layers, make_module, make_trainer, pick_precision
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
 Rate = Callable[[], float]  # does a fixed piece of work, returns target tokens per second
-
-
-class StepClock(Checkpoint):
-    """Times all optimizer steps of a training but the first, in which the optimizer makes its state.
-
-    It calls itself a checkpoint, since Lightning adds a writing one where it finds none.
-
-    Args:
-        warmup: Optimizer steps, from 1, before it starts.
-
-    Attributes:
-        seconds: Wall time of the steps that count.
-        tokens: Their target tokens.
-    """
-
-    def __init__(self, warmup: int = 1) -> None:
-        self.warmup, self.seconds, self.tokens = warmup, 0.0, 0
-        self._started = 0.0
-
-    @property
-    def running(self) -> bool:
-        """Whether the steps count by now."""
-        return bool(self._started)
-
-    @property
-    def tokens_per_s(self) -> float:
-        """Target tokens per second of these steps."""
-        return self.tokens / self.seconds
-
-    def on_train_batch_end(
-        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        """Start after the warm-up, then count."""
-        if trainer.global_step < self.warmup:
-            return
-        if pl_module.device.type == "cuda":
-            torch.cuda.synchronize()
-        if not self._started:
-            self._started = perf_counter()
-            return
-        self.seconds = perf_counter() - self._started
-        self.tokens += int(outputs["num_tokens"])
 
 
 def validation_loss(translator: Translator, config: TrainConfig, data: TranslationDataModule) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from translate.common.files import atomic_write
+from translate.common.charts import new_figure, write_png
 from translate.compare.report import Comparison, RowResult
 
 # Okabe and Ito's colours, told apart with any colour vision; shapes help where there are more rows than colours
@@ -13,50 +13,35 @@ _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#
 _MARKERS = "osD^vPX*<>"
 _INK, _MUTED, _GRID = "#1a1a1a", "#555555", "#dddddd"
 _STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
     "font.size": 10,
-    "text.color": _INK,
-    "text.parse_math": False,  # a $ in the data is a dollar
-    "axes.labelcolor": _MUTED,
-    "axes.edgecolor": _GRID,
     "axes.titlelocation": "left",
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
     "axes.grid": True,
     "grid.color": _GRID,
     "grid.linewidth": 0.8,
     "xtick.color": _GRID,
     "ytick.color": _GRID,
-    "xtick.labelcolor": _MUTED,
     "ytick.labelcolor": _INK,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
 }
 
 
 def draw(comparison: Comparison, path: Path) -> None:
     """Write the picture as PNG; the panel of speeds is left out where there are none."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     rows = comparison.rows
     names, title = short_names(rows)
     panels: list[Callable[[Any, Sequence[RowResult], Sequence[str]], None]] = [_curves, _bleu, _memory]
     panels += [_speeds] if comparison.settings["rounds"] else []
     lines, across = (2, 2) if len(panels) == 4 else (1, 3)
-    with matplotlib.rc_context(_STYLE):
-        height = max(3.6, 1.6 + len(rows) * (0.24 + 0.16 * max(1 + name.count(" ") for name in names)))  # of a panel
-        figure = Figure(figsize=(6 * across, lines * height + 0.9), layout="constrained")
+    height = max(3.6, 1.6 + len(rows) * (0.24 + 0.16 * max(1 + name.count(" ") for name in names)))  # of a panel
+    size = 6 * across, lines * height + 0.9
+    with new_figure(*size, ink=_INK, muted=_MUTED, grid=_GRID, style=_STYLE) as figure:
         for number, panel in enumerate(panels, 1):
             panel(figure.add_subplot(lines, across, number), rows, names)
         handles, labels = figure.axes[2].get_legend_handles_labels()
         columns = max(1, min(len(rows), 55 * across // max(len(name) + 6 for name in names)))
         figure.legend(handles, labels, title=title, loc="outside upper center", ncols=columns)
-        with atomic_write(path) as file:
-            figure.savefig(file, format="png", dpi=140)
+        write_png(figure, path)
 
 
 def short_names(rows: Sequence[RowResult]) -> tuple[list[str], str | None]:

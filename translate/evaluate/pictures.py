@@ -1,14 +1,16 @@
 """Charts of the report as inline SVG whose colours and fonts are those of the page around it, in light and in dark.
 
-matplotlib draws with placeholder colours; `_svg` turns each into a CSS variable (`--ink`, `--accent`, ...) of the page.
-Text stays text, so accents and every script show in the reader's own fonts.
+matplotlib draws with placeholder colours, each of which becomes a CSS variable (`--ink`, `--accent`, ...) of the page.
+Text stays text, so accents and every script show in the reader's fonts.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from io import StringIO
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from translate.common.charts import inline_svg, new_figure
 from translate.evaluate.report import AttentionMap, Bucket
 
 if TYPE_CHECKING:
@@ -18,54 +20,23 @@ INK, MUTED, GRID, ACCENT, SECOND = "#010203", "#020304", "#030405", "#040506", "
 _VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", ACCENT: "accent", SECOND: "second"}
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",  # text, not outlines
-    "text.parse_math": False,  # a $ in the data is a dollar
-    "axes.unicode_minus": False,
-    "font.family": "DejaVu Sans",
     "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": MUTED,
-    "axes.edgecolor": GRID,
     "xtick.color": MUTED,
     "ytick.color": MUTED,
-    "xtick.labelcolor": MUTED,
     "ytick.labelcolor": MUTED,
     "axes.facecolor": "none",
     "figure.facecolor": "none",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "axes.spines.left": False,
     "ytick.major.size": 0,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.8,
-    "legend.frameon": False,
 }
 
 
-def _figure(width: float, height: float) -> tuple["Figure", Any]:
-    """Make a figure of one chart, sizes in inches, without global pyplot state, so that other uses are undisturbed."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
-
-
-def _svg(figure: "Figure", label: str) -> str:
-    """Return the figure as an <svg> element, described by `label` for those who cannot see it."""
-    from html import escape
-
-    text = StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.05)
-    svg = text.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
-    svg = re.sub(r'(<g) id="[^"]*"', r"\1", svg)  # the same in every figure; nothing refers to them
-    svg = re.sub(r' (xmlns(:xlink)?|version)="[^"]*"', "", svg)
-    for colour, variable in _VARIABLES.items():
-        svg = svg.replace(colour, f"var(--{variable})")
-    svg = svg.replace("font-family: 'DejaVu Sans'", "").replace("'DejaVu Sans'", "inherit")
-    size = re.search(r'width="([\d.]+)pt" height="[\d.]+pt" ', svg)
-    assert size is not None
-    opening = f'<svg role="img" aria-label="{escape(label)}" style="max-width:{size[1]}pt" '
-    return svg.replace(size[0], "", 1).replace("<svg ", opening, 1)
+@contextmanager
+def _chart(name: str, width: float = 5.4, height: float = 3.1) -> Iterator[tuple[Figure, Any]]:
+    """Draw one chart within the block; `name` makes the ids within it the same in every report."""
+    style = _STYLE | {"svg.hashsalt": name}
+    with new_figure(width, height, ink=INK, muted=MUTED, grid=GRID, style=style) as figure:
+        yield figure, figure.add_subplot()
 
 
 def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str) -> str:
@@ -75,10 +46,7 @@ def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str)
         lines: By name: (step, value) pairs.
         unit: What the values are, written at the top left.
     """
-    import matplotlib
-
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": unit}):
-        figure, axes = _figure(5.4, 3.1)
+    with _chart(unit) as (figure, axes):
         for colour, (name, points) in zip((ACCENT, SECOND, MUTED), lines.items(), strict=False):
             steps, values = [step for step, _ in points], [value for _, value in points]
             axes.plot(steps, values, color=colour, label=name, marker="o" if len(points) < 60 else None, markersize=3)
@@ -88,15 +56,12 @@ def curve_picture(lines: Mapping[str, Sequence[tuple[float, float]]], unit: str)
         axes.ticklabel_format(useOffset=False)
         if len(lines) > 1:
             axes.legend(labelcolor=INK)
-        return _svg(figure, f"{unit} over training steps: {', '.join(lines)}")
+        return inline_svg(figure, f"{unit} over training steps: {', '.join(lines)}", _VARIABLES)
 
 
 def length_picture(buckets: Sequence[Bucket], side: str) -> str:
     """Draw BLEU of each length bucket with its interval, words below each bar and sentences on it."""
-    import matplotlib
-
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "length"}):
-        figure, axes = _figure(5.4, 3.1)
+    with _chart("length") as (figure, axes):
         places, heights = range(len(buckets)), [bucket.bleu for bucket in buckets]
         axes.bar(places, heights, width=0.66, color=ACCENT)
         for place, bucket in enumerate(buckets):
@@ -109,15 +74,14 @@ def length_picture(buckets: Sequence[Bucket], side: str) -> str:
         axes.set_title("BLEU", loc="left", fontsize=9, color=MUTED)
         axes.set_xlabel(f"words in the {side}")
         axes.grid(axis="y", color=GRID, linewidth=0.8)
-        return _svg(figure, "BLEU by length: " + ", ".join(f"{bucket_label(b)}: {b.bleu:.1f}" for b in buckets))
+        return inline_svg(
+            figure, "BLEU by length: " + ", ".join(f"{bucket_label(b)}: {b.bleu:.1f}" for b in buckets), _VARIABLES
+        )
 
 
 def ratio_picture(ratios: Sequence[float], overall: float) -> str:
     """Draw a histogram of output words / reference words of each sentence; outliers count at the ends."""
-    import matplotlib
-
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": "ratio"}):
-        figure, axes = _figure(5.4, 3.1)
+    with _chart("ratio") as (figure, axes):
         edges = [0.475 + i / 20 for i in range(22)]
         axes.hist([min(max(ratio, 0.5), 1.5) for ratio in ratios], bins=edges, color=ACCENT, rwidth=0.88)
         place = min(max(overall, 0.5), 1.5)
@@ -130,18 +94,16 @@ def ratio_picture(ratios: Sequence[float], overall: float) -> str:
         axes.set_title("sentences", loc="left", fontsize=9, color=MUTED)
         axes.set_xlabel("words in the output / words in the reference")
         axes.grid(axis="y", color=GRID, linewidth=0.8)
-        return _svg(figure, f"Histogram of length ratios; all together {overall:.3f}")
+        return inline_svg(figure, f"Histogram of length ratios; all together {overall:.3f}", _VARIABLES)
 
 
 def attention_picture(attention: AttentionMap, layer: int) -> str:
     """Draw the cross-attention of a decoder layer, mean over heads: a row per target piece."""
-    import matplotlib
     import numpy as np
 
     weights = np.array(attention.weights[layer])  # [T, S]
     rows, columns = weights.shape
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": f"attention{layer}"}):
-        figure, axes = _figure(1.0 + 0.2 * columns, 0.8 + 0.2 * rows)
+    with _chart(f"attention{layer}", 1.0 + 0.2 * columns, 0.8 + 0.2 * rows) as (figure, axes):
         colours = np.empty((rows, columns, 4))
         colours[..., :3] = np.array([0x2F, 0x7D, 0xE1]) / 255
         colours[..., 3] = np.clip(weights, 0, 1) ** 0.7  # opacity; the exponent makes small weights visible
@@ -151,7 +113,7 @@ def attention_picture(attention: AttentionMap, layer: int) -> str:
         axes.tick_params(length=0, labelcolor=INK)
         axes.spines[:].set(visible=True, color=GRID)
         axes.set_title(f"decoder layer {layer + 1}", fontsize=9, color=MUTED)
-        return _svg(figure, f"Cross-attention of decoder layer {layer + 1}")
+        return inline_svg(figure, f"Cross-attention of decoder layer {layer + 1}", _VARIABLES)
 
 
 def _labels(pieces: Sequence[str]) -> list[str]:
