@@ -23,7 +23,7 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: the first word must say what to measure (train, decode), and there is none; see"),
+        ([], "error: the first word must say what to measure (train, decode), and it is missing; see"),
         (["rounds=1"], "error: the first word must say what to measure (train, decode), not rounds=1; see"),
     ],
 )

@@ -23,5 +23,5 @@ def test_the_run_has_the_steps_of_a_measurement_and_keeps_the_other_settings(
 @pytest.mark.slow
 def test_a_run_that_fails_says_why(config: BenchmarkTrainConfig, tmp_path: Path) -> None:
     broken = replace(config, data=DataConfig(source="multi30k", root=str(tmp_path), cache_dir=str(tmp_path / "cache")))
-    with pytest.raises(ValueError, match=rf"a short run in a process of its own failed: .*{tmp_path}"):
+    with pytest.raises(ValueError, match=rf"a short run in a separate process failed: .*{tmp_path}"):
         run_bytes(broken)

@@ -82,7 +82,7 @@ def main() -> None:
         print(_HELP)
         return
     if word not in COMMANDS:
-        given = f"not {word}" if word else "and there is none"
+        given = f"not {word}" if word else "and it is missing"
         raise ValueError(
             f"the first word must say what to measure ({', '.join(COMMANDS)}), {given}; "
             "see python -m translate.benchmark --help"

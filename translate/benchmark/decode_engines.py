@@ -1,6 +1,6 @@
 """Engines that translate texts, each by its natural API: ours, CTranslate2, Hugging Face's generate.
 
-What an engine imports it imports when it is opened, so that each has its process for itself.
+An engine imports its libraries when it is opened, so that each process holds one.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Engine(Protocol):
 
     @property
     def description(self) -> str:
-        """What it says of itself."""
+        """Description of the engine."""
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
         """Translate clean texts; return the translations and their number of target tokens, EOS counted."""

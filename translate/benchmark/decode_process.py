@@ -1,4 +1,4 @@
-"""The other end of `decode_worker`: an engine in a process of its own, asked to do one thing after the other."""
+"""The other end of `decode_worker`: an engine in a separate process, asked to do one thing after the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EngineProcess:
 
     Attributes:
         framework_bytes: Most resident bytes before the engine was opened.
-        description: What the engine says of itself.
+        description: Description of the engine.
 
     Raises:
         RefusedError: If the engine cannot be opened.

@@ -74,7 +74,7 @@ class EngineResult:
     Attributes:
         name: Of the row.
         kind: `OURS`, `OTHER`, `CTRANSLATE2` or `HUGGING_FACE`.
-        description: What the engine says of itself.
+        description: Description of the engine.
         framework_bytes: Most resident bytes of its process when all that it is built on was imported.
         widths: The beam, then greedy search.
         peak_bytes: Most resident bytes of its process at the end.
@@ -186,7 +186,7 @@ class DecodeBenchmark:
     def _legend(self) -> Iterator[str]:
         yield (
             f"- medians over the rounds ({self.config['rounds']}), and in brackets their slowest and fastest; in each "
-            "round every row had its turn, in an order that moves on by one; each engine has a process of its own, "
+            "round every row had its turn, in an order that moves on by one; each engine has a separate process, "
             "and only the one whose turn it is works"
         )
         yield (
@@ -197,7 +197,7 @@ class DecodeBenchmark:
             "- sentences/s and target tokens/s (EOS counted): all sentences in one call, from text to text: "
             "tokenizing, batching, search, detokenizing; loading is not in it"
         )
-        yield f"- one sentence: {self.singles:,} of the sentences, evenly spaced, each in a call of its own"
+        yield f"- one sentence: {self.singles:,} of the sentences, evenly spaced, each in a separate call"
         yield (
             "- memory in total: most resident memory of the engine's process in all of that; of which the framework: "
             "what it held once its libraries were imported (torch; ctranslate2; torch and transformers; sentencepiece "
@@ -232,7 +232,7 @@ class DecodeBenchmark:
     def _growth_legend(self) -> Iterator[str]:
         yield (
             f"- `translate.infer` from file to file, precision {self.stream_precision}, beam "
-            f"{self.config['decode']['beam_size']}, each size once in a process of its own, with what it imports"
+            f"{self.config['decode']['beam_size']}, each size once in a separate process, with what it imports"
         )
         yield (
             "- lines: two of the sentences joined, drawn at random by a fixed seed, no two lines equal: equal ones "

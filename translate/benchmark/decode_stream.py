@@ -1,4 +1,4 @@
-"""`translate.infer` over files of many sizes, each in a process of its own: its time and its largest memory.
+"""Run `translate.infer` over files of many sizes, each in a separate process: its time and its largest memory.
 
 python -m translate.benchmark.decode_stream RESULT.json OPTION…    the options are those of translate.infer
 """
@@ -66,7 +66,7 @@ def measure_stream(
     module = "translate.benchmark.decode_stream"
     done = subprocess.run([sys.executable, "-m", module, result, *options, "--device=cpu"], check=False)
     if done.returncode:
-        raise ValueError(f"translate.infer in a process of its own ended with status {done.returncode}; see above")
+        raise ValueError(f"translate.infer in a separate process ended with status {done.returncode}; see above")
     found = json.loads(result.read_text(encoding="utf-8"))
     with output.open("rb") as file:
         assert sum(1 for _ in file) == len(lines)

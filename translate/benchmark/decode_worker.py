@@ -1,4 +1,4 @@
-"""One engine in a process of its own, which waits until it is its turn.
+"""One engine in a separate process, which waits for its turn.
 
 python -m translate.benchmark.decode_worker JOB.json
 
@@ -26,7 +26,7 @@ _FIRST_SINGLES = 5  # sentences that warm up latency
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is to do.
+    """The work of a worker.
 
     Attributes:
         spec: The engine.
@@ -93,7 +93,7 @@ class Worker:
 def main() -> None:
     """Open the engine that the command line's job names, say so, and answer until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints is none
+    os.dup2(2, 1)  # what a library prints is not an answer
     job = Job.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
     import_framework(job.spec.kind)
     framework_bytes = high_water()

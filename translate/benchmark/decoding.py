@@ -1,4 +1,4 @@
-"""From settings to a benchmark of decoding: engines with the same weights, in turns, each in a process of its own."""
+"""Benchmark decoding: engines with the same weights, in turns, each in a separate process."""
 
 from __future__ import annotations
 

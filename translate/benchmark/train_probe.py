@@ -1,4 +1,4 @@
-"""The memory of a whole run: a short training in a process of its own, which validates and writes checkpoints as any.
+"""Measure the memory of a whole run: a short training in a separate process, with validation and checkpoints.
 
 python -m translate.benchmark.train_probe CONFIG.yaml RESULT.json
 """
@@ -37,7 +37,7 @@ def run_bytes(config: BenchmarkTrainConfig) -> int:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-            raise ValueError(f"a short run in a process of its own failed: {reason}")
+            raise ValueError(f"a short run in a separate process failed: {reason}")
         return int(json.loads(result.read_text(encoding="utf-8")))
 
 

@@ -35,7 +35,7 @@ def run_command(main: Callable[[], int | None]) -> NoReturn:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Import large libraries without searching their objects for garbage, then or later: there is none.
+    """Import large libraries without searching their objects for garbage, then or later: they have none.
 
     The searches would take a fifth of the time that torch and Lightning need.
     """

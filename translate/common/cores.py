@@ -55,7 +55,7 @@ def limit_threads(threads: int | None = None, *, processes: int = 1) -> None:
     """Let torch use `threads` threads on the CPU, or no more than there are cores: it does not see a container's quota.
 
     Args:
-        threads: What the user asks for; None leaves torch's own number where it is not too large.
+        threads: Number the user asks for; None leaves torch's number where it is not too large.
         processes: How many processes of a run share this machine's cores.
     """
     import torch

@@ -1,6 +1,6 @@
 """Files and folders that are whole or not there, locks between processes, and what to say when a disk is full.
 
-What a finished name holds has reached the disk: contents are synced before the rename that gives them their name, so
+A file with its final name is on the disk: contents are synced before the rename that gives them their name, so
 that neither a killed process nor a power failure leaves half of them there. Imports the standard library alone.
 """
 
@@ -182,7 +182,7 @@ def explained(path: Path) -> Iterator[None]:
 def _full(error: Exception) -> int | None:
     """Return the system's error number of a full disk or quota, where one caused an error.
 
-    torch raises an error of its own while it handles the system's; libraries in Rust quote the number in their text. A
+    torch raises another error while it handles the system's; libraries in Rust quote the number in their text. A
     ValueError says already what a user should do.
     """
     link: BaseException | None = None if isinstance(error, ValueError) else error
@@ -236,7 +236,7 @@ def _take(found: BaseFileLock, *, wait: bool) -> BaseFileLock:
     except Timeout:
         if not wait:
             raise
-        logger.warning("waiting for the process that holds %s; delete that file if there is none", found.lock_file)
+        logger.warning("waiting for the process that holds %s; delete it if there is no such process", found.lock_file)
         found.acquire()
     return found
 

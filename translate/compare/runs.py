@@ -65,8 +65,8 @@ class Row:
 
     Attributes:
         label: What to call it: the differences, as the command line takes them.
-        differences: What tells this row from the others, by dotted name; nothing if it is the only one. Where more than
-            three settings differ in more than two rows, what tells it from the first row.
+        differences: Settings that tell this row from the others, by dotted name; none if it is the only one. Where more
+            than three settings differ in more than two rows, what tells it from the first row.
         runs: One for each seed, in their order.
     """
 
@@ -79,7 +79,7 @@ def open_run(path: Path, data_root: str | None = None) -> Run:
     """Read a run directory; `data_root` says where its corpus lies now.
 
     Raises:
-        ValueError: If it is none, or the run is not finished; the message says what to do.
+        ValueError: If it is not a run directory, or the run is not finished; the message says what to do.
     """
     if not path.is_dir():
         raise ValueError(f"{path}: there is no such directory; give a run directory, runs/<name>/<date_time>")

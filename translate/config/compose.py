@@ -37,7 +37,7 @@ def hydra_main(
     """
     store, directory = ConfigStore.instance(), conf_dir()
     store.store(name=f"{config_name}_schema", node=schema)
-    if not groups:  # Hydra takes every folder beside the file for a group; beside beam.yaml there is none
+    if not groups:  # Hydra takes every folder beside the file for a group; beside beam.yaml there are no folders
         store.store(name=config_name, node=OmegaConf.load(directory / f"{config_name}.yaml"))
         directory = directory / "decode"
 

@@ -177,7 +177,7 @@ class Cleaner:
     def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
         """Yield normalized training pairs that pass every rule; each other one counts at the first rule that it breaks.
 
-        The `extra` ones come behind the others and are counted as a split of their own.
+        The `extra` ones follow the others and are counted as a separate split.
         """
         with closing(sqlite3.connect("")) as seen:  # a file that SQLite makes, spills to and removes by itself
             seen.execute("PRAGMA journal_mode = OFF")

@@ -43,7 +43,7 @@ class Corpus:
         self._train, self._valid, self._tests = train, valid, dict(tests)
         self._max_pairs, self._extra = max_pairs, tuple(extra)
         missing = [*(["valid"] if valid is None else []), *(name for name, test in tests.items() if test is None)]
-        # where in the training stream the splits without a source of their own lie
+        # where in the training stream the splits without a separate source lie
         self._held_out = {name: (i * holdout, (i + 1) * holdout) for i, name in enumerate(missing)}
 
     @property
@@ -68,7 +68,7 @@ class Corpus:
         """Stream the training pairs.
 
         Raises:
-            ValueError: If there is none, or the source is damaged (see `translate.data.readers`).
+            ValueError: If there are no pairs, or the source is damaged (see `translate.data.readers`).
         """
         start = max((stop for _, stop in self._held_out.values()), default=0)
         stop = None if self._max_pairs is None else start + self._max_pairs

@@ -98,7 +98,7 @@ class Tokenizer:
         """Read the tokenizer that `save` wrote, or one SentencePiece `.model` file with our special ids.
 
         Raises:
-            ValueError: If there is none, or its special ids are not 0, 1, 2, 3.
+            ValueError: If there is no tokenizer, or its special ids are not 0, 1, 2, 3.
         """
         path = Path(directory)
         for names in ((), _JOINT_FILES, _SEPARATE_FILES):

@@ -21,7 +21,7 @@ def load_translator(config: EvaluateConfig, path: str | Path | None) -> "Transla
     """Open the model of a run or bundle, on the device, in the precision and for the direction of the settings.
 
     Raises:
-        ValueError: If it cannot be had so.
+        ValueError: If the device, the precision or the direction is not possible.
     """
     from translate.translator.translator import Translator
 

@@ -59,7 +59,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Bucket:
-    """BLEU of the sentences of `shortest` to `longest` words, scored as a test set of their own."""
+    """BLEU of the sentences of `shortest` to `longest` words, scored as a separate test set."""
 
     shortest: int
     longest: int

@@ -84,7 +84,7 @@ class Statistics:
         }
 
     def value(self, metric: str, rows: Sequence[int] | None = None) -> float:
-        """Score of all sentences, or of those in `rows` taken as a test set of their own; 0 to 100."""
+        """Score of all sentences, or of those in `rows` taken as a separate test set; 0 to 100."""
         table = self._rows[metric] if rows is None else [self._rows[metric][i] for i in rows]
         return float(self._metrics[metric]._aggregate_and_compute(table).score)
 

@@ -140,7 +140,7 @@ def _answered(args: argparse.Namespace, record: Record | None, total: int | None
 def _prefixes(
     args: argparse.Namespace, stack: ExitStack, total: int | None, skip: int
 ) -> Callable[[int], list[str]] | None:
-    """Return a function that gives the prefixes of the next `count` translations, if there are any."""
+    """Return a function that gives the prefixes of the next `count` translations; None without prefixes."""
     if args.prefixes:
         file = stack.enter_context(Path(args.prefixes).open("rb"))  # noqa: SIM115 - the stack closes it
         return aligned_lines(file, args.prefixes, total, errors=args.errors, skip=skip)

@@ -57,7 +57,7 @@ def aligned_lines(
         skip: Number of lines at the start that are left out.
 
     Raises:
-        ValueError: If it has not as many lines as the input; where `total` is unknown, when it ends too soon.
+        ValueError: If it does not have as many lines as the input; where `total` is unknown, when it ends too soon.
     """
     count = count_lines(stream) if stream.seekable() else total
     if total is not None and count != total:
@@ -113,7 +113,7 @@ def count_lines(stream: BufferedReader) -> int:
 
 def _line_blocks(stream: BufferedReader) -> Iterator[list[bytes]]:
     """Yield complete lines, as many as each read completes."""
-    rest: list[bytes] = []  # parts of the line whose end has not come yet
+    rest: list[bytes] = []  # parts of an unfinished line
     while block := stream.read1(BLOCK):
         first, *lines = block.split(b"\n")
         rest.append(first)

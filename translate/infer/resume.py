@@ -94,7 +94,7 @@ class Record:
             if number != str(begun).encode():
                 raise ValueError(
                     f"{self.output}: the lines of input {begun} should come next and begin with its number, not with "
-                    f"{number[:20].decode(errors='replace')!r}; --num-hypotheses has not written it"
+                    f"{number[:20].decode(errors='replace')!r}; --num-hypotheses did not write it"
                 )
             size, last = size + last, sum(map(len, group))
         return begun, max(0, begun - 1), size

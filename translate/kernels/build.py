@@ -109,7 +109,7 @@ def _cache_folder() -> Path:
     """Return the folder that kernels are kept in, and make it.
 
     Raises:
-        OSError: If it cannot be made, or others than this user can write to it.
+        OSError: If it cannot be made, or other users can write to it.
         RuntimeError: If there is no home directory.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "translate"

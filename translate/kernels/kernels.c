@@ -10,7 +10,7 @@
 #else
 #define LANES 8
 #endif
-#define CHUNK 64 /* columns with a maximum of their own */
+#define CHUNK 64 /* columns that share a maximum */
 
 typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t int_lanes __attribute__((vector_size(4 * LANES), aligned(4)));

@@ -48,7 +48,7 @@ typedef struct {
     const float *position; /* [width], of the newest tokens, or null; for `greedy` of all positions, [capacity, width] */
 } Embedding;
 
-/* What a step is asked for: all logits, or the best continuations as `best_continuations` gives them. */
+/* The wanted result of a step: all logits, or the best continuations as `best_continuations` gives them. */
 typedef struct {
     float *logits; /* [sentences * hypotheses, outputs]; null = the others */
     const float *sums;
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void panel(const uint8_t *x, long i
             for (long v = 0; v < 4; v++) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], same, w[v]);
         }
     }
-    __m512i found_sums[ROWS][4]; /* of their own, or the compiler keeps the others in memory all the while */
+    __m512i found_sums[ROWS][4]; /* separate, or the compiler keeps the others in memory */
 #pragma GCC unroll 8
     for (long r = 0; r < count; r++)
 #pragma GCC unroll 8
@@ -362,7 +362,7 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
     return failed;
 }
 
-/* What is wanted of sentences `first` and following, whose hypotheses the decoder has turned into x; a few at a time. */
+/* Write the wanted result of sentences `first` and following, whose hypotheses the decoder has turned into x; a few at a time. */
 static int answer(const Linear *output, const float *x, long first, long sentences, long hypotheses,
                   const Wanted *wanted, Scratch scratch) {
     long most = larger_of(1, LOGITS / hypotheses), outputs = output->outputs;

@@ -15,7 +15,7 @@ def pointer(name: str, x: Tensor, dtype: torch.dtype, *shape: int, strided: bool
     The tensor must live until C has returned: pass one that the caller holds, not the result of an expression.
 
     Args:
-        name: What the tensor is, for the message.
+        name: Name of the tensor, for the message.
         x: On the CPU.
         dtype: What C reads.
         shape: The sizes that C is told.

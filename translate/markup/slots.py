@@ -8,7 +8,7 @@ class Slot(NamedTuple):
 
     Attributes:
         kind: "span" and "term" take the place of words, "tag" stands between them.
-        text: What it is, character for character.
+        text: Its text, character for character.
         start: Where its stand-in begins in the model's text.
         end: Where that ends; of a tag, which has none, the same as `start`.
         spaces: Whether a space stands before and after it in the source.
@@ -28,7 +28,7 @@ class Masked(NamedTuple):
 
     Attributes:
         head: A label with nothing to translate, as in "{name}: Hello", which stays in front.
-        text: What the model reads; "" if nothing is left to translate.
+        text: Text that the model reads; "" if nothing is left to translate.
         slots: In the order of the source.
         whole: The clean source with every slot filled, which is the output if nothing is left to translate.
         stand_in: What stands for spans in `text`.

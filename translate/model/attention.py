@@ -23,7 +23,7 @@ class Attention(nn.Module):
         kv kv kv kv            kv    kv                  kv
 
     `kv_latent_dim` L makes it multi-head latent attention: a token is remembered as one latent of L numbers, from which
-    each head has keys and values of its own. Training expands them. With a cache nothing is expanded: the key's
+    each head has its keys and values. Training expands them. With a cache nothing is expanded: the key's
     up-projection moves to the query and the value's behind the weighted sum, so that all heads read the latents
     themselves, as in multi-query attention with one head of width L. Up-projections have no bias: the key's would
     cancel in the softmax, and the value's is in the output's.
@@ -41,7 +41,7 @@ class Attention(nn.Module):
         bias: Whether the projections of x, of the memory and of the output have one.
         dropout: Share of attention weights zeroed in training, 0 to 1.
         rotary: Positions turned into self-attention's queries and keys, of width D; refused by cross-attention. With a
-            latent they make a rotary key of their own width beside it, shared by the heads.
+            latent they make a rotary key beside it, shared by the heads.
 
     Raises:
         ValueError: If the widths or head counts do not divide or exclude each other, or `dropout` is outside 0 to 1.

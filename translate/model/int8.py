@@ -12,7 +12,7 @@ from translate.kernels import round_rows, widen_rows
 class Int8Linear(nn.Module):
     """`linear`, with weights and inputs rounded to 8-bit integers; sums and everything around them stay float32.
 
-    Each row of the weight has a scale of its own, and so has each vector that comes in, from its largest entry.
+    Each row of the weight and each input vector has a scale, from its largest entry.
     Integers are summed exactly, so that a vector's result does not depend on what is computed beside it.
 
     Args:

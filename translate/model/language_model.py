@@ -20,7 +20,7 @@ class LanguageModel(nn.Module):
     """Ids in, logits of every next id out; or, for sampling, `start` and `step`.
 
     Args:
-        spec: What each layer is made of.
+        spec: Settings of each layer.
         num_layers: Depth.
         embedding: Embeds ids; its table is the output projection too.
 

@@ -16,7 +16,7 @@ ATTENTION_KINDS = ("mha", "gqa", "mqa", "mla", "talking_heads")
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """What every layer of a stack is made of; fields as in `translate.config.model.ModelConfig`.
+    """Settings of every layer of a stack; fields as in `translate.config.model.ModelConfig`.
 
     `num_kv_heads` counts for attention of kind "gqa" alone and is H // 2 unless set; `kv_latent_dim` for "mla" alone,
     M // 2 unless set, with a rotary key of half a head's width where positions are rotary.
@@ -149,7 +149,7 @@ class DecoderLayer(_Residual):
     """Self-attention over the target so far, cross-attention to the source, then feed-forward.
 
     Args:
-        spec: What it is made of.
+        spec: Settings of the layer.
         cross: Whether it has cross-attention; without it, it is the layer of a decoder-only language model.
     """
 

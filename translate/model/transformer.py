@@ -50,7 +50,7 @@ class Transformer(nn.Module):
     """Source ids and target ids in, logits out; or, for decoding, `encode`, `start` and `step`.
 
     Args:
-        spec: What each layer is made of.
+        spec: Settings of each layer.
         num_encoder_layers: Depth of the encoder.
         num_decoder_layers: Depth of the decoder.
         src_embedding: Embeds source ids.

@@ -145,7 +145,7 @@ def find_model(path: Path | str | None = None) -> Path:
     """Return the model directory that `path` means: itself, or `model/` in a run directory; None is the newest run.
 
     Raises:
-        ValueError: If there is none; the message says how to train one.
+        ValueError: If there is no model; the message says how to train one.
     """
     root = LATEST if path is None else Path(path)
     for candidate in (root, root / "model"):

@@ -159,7 +159,7 @@ class Translator:
             **changes: Single settings on top of `options`, such as beam_size=4; see `DecodeConfig`.
 
         Raises:
-            ValueError: If a setting is out of its range or not possible with the engine, a term is none,
+            ValueError: If a setting is out of its range or not possible with the engine, a term is not usable,
                 `max_output_len` exceeds the model's positions, or alignments or prefixes are asked for beside `protect`
                 or `terms`.
             TypeError: If there is no such setting.
@@ -204,7 +204,7 @@ class Translator:
             progress: Called after each batch with the number of pairs in it.
 
         Raises:
-            ValueError: If a setting is out of its range, a pair is none, or is longer than learned positions.
+            ValueError: If a setting is out of its range, a pair is malformed or longer than learned positions.
         """
         decode = self.config.decode.changed({"length_penalty": length_penalty, "batch_tokens": batch_tokens})
         encoded = encode_pairs(self.tokenizer, pairs, self.config.max_positions)

@@ -25,7 +25,7 @@ class Engine(Protocol):
     """What runs a model. `score`, `align` and `cross_attention` refuse unless an engine overrides them.
 
     Attributes:
-        name: What it is, for messages, such as "an exported ONNX model".
+        name: Name for messages, such as "an exported ONNX model".
         fixed: Search settings that it does not follow, with the one value that each must have.
     """
 
