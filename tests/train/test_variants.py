@@ -1,12 +1,20 @@
-"""Each attention through everything that a user does: train, save, load, search in batches, score."""
+"""Each attention through everything that a user does: learn, save, load, search in batches, score."""
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
 
-from translate.evaluate.scores import score
+from translate.config.model import ModelConfig
+from translate.config.optim import OptimConfig
+from translate.config.train import TrainConfig
+from translate.data.batch import Batch, Example, collate
+from translate.model.transformer import build_model
+from translate.search.greedy import greedy
+from translate.train.module import TranslationModule
+from translate.train.optim.schedule import lr_share
 from translate.train.start import train
 from translate.translator.translator import Translator
 
@@ -22,36 +30,60 @@ SETTINGS = {
 }
 
 
+BOS, EOS = 2, 3
+
+
+def draw_reversals(random: Random, count: int) -> tuple[list[list[int]], Batch]:
+    """Return sources of one to four ids, EOS left out, and the batch in which the target of each is its reversal."""
+    sources = [[random.randint(4, 11) for _ in range(random.randint(1, 4))] for _ in range(count)]
+    examples = [Example([*source, EOS], [*source[::-1], EOS]) for source in sources]
+    return sources, collate(examples, pad_id=0, bos_id=BOS)
+
+
+@pytest.mark.parametrize("variant", SETTINGS)
+def test_a_variant_learns_to_reverse(variant: str) -> None:
+    """Require half of 200 unseen ones; 62 % to 96 % were measured, and chance gives 4 %."""
+    torch.manual_seed(0)
+    random, steps = Random(0), 200
+    sizes = {"d_model": 32, "d_ff": 64, "num_heads": 4, "num_encoder_layers": 1, "num_decoder_layers": 1}
+    network = ModelConfig(**sizes, dropout=0.0, embedding_dropout=0.0, **SETTINGS[variant])
+    optim = OptimConfig(lr=1e-2, schedule="linear", warmup_steps=20, label_smoothing=0.0)
+    module = TranslationModule(build_model(network, 12, 12), TrainConfig(model=network, optim=optim))
+    optimizer = torch.optim.AdamW(module.parameters(), betas=(0.9, 0.98))
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = optim.lr * lr_share(step, optim, steps)
+        _, batch = draw_reversals(random, 64)
+        (module.training_step(batch, step)["loss"] * module.batch_tokens / batch.num_tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    sources, batch = draw_reversals(Random(1), 200)
+    model = module.model.eval()
+    with torch.inference_mode():
+        memory = model.encode(batch.src_ids, batch.src_mask)
+        found = greedy(model, memory, batch.src_mask, [6] * len(sources), [0, BOS], BOS, EOS)
+    right = sum(ids == [*source[::-1], EOS] for (ids, _), source in zip(found, sources, strict=True))
+    assert right >= 100, right
+
+
 @pytest.mark.parametrize("precision", ["32", "bf16-mixed"])
 @pytest.mark.parametrize("variant", SETTINGS)
-def test_a_variant_trains_saves_loads_and_translates_whatever_the_batches(
+def test_a_variant_trains_saves_loads_and_translates_whatever_the_batches_as_teacher_forcing_scores_it(
     variant: str, precision: str, make_config, corpus: Path
 ) -> None:
+    """Searching reads caches, the full pass does not; latents are absorbed in one and expanded in the other."""
     config = make_config(max_epochs=1, precision=precision)
-    run_dir = train(replace(config, model=replace(config.model, **SETTINGS[variant])))
-    translator = Translator.load(run_dir)
+    translator = Translator.load(train(replace(config, model=replace(config.model, **SETTINGS[variant]))))
     sources = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
     together = translator.translate(sources, beam_size=3)
     alone = translator.translate(sources, beam_size=3, batch_tokens=1)
     assert [translation.text for translation in together] == [translation.text for translation in alone]
     for one, other in zip(together, alone, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-5)
-    references = (corpus / "test.fr").read_text(encoding="utf-8").splitlines()
-    bleu = score([translation.text for translation in together], references, protocol="cased", tgt_lang="fr")[0]
-    assert bleu.metric == "BLEU"
-    assert 0 <= bleu.low <= bleu.value <= bleu.high <= 100
-
-
-@pytest.mark.parametrize("variant", SETTINGS)
-def test_the_score_of_a_variant_is_that_of_teacher_forcing(variant: str, make_config, corpus: Path) -> None:
-    """Searching reads caches, the full pass does not; latents are absorbed in one and expanded in the other."""
-    config = make_config(max_epochs=1)
-    translator = Translator.load(train(replace(config, model=replace(config.model, **SETTINGS[variant]))))
     tokenizer = translator.tokenizer
-    for text in (corpus / "valid.en").read_text(encoding="utf-8").splitlines()[:3]:
-        hypothesis = translator.translate([text], beam_size=3)[0].hypotheses[0]
-        src, tgt = torch.tensor([tokenizer.encode_src(text)]), torch.tensor([[tokenizer.bos_id, *hypothesis.token_ids]])
+    for text, translation in zip(sources, together, strict=True):
+        (best, *_) = translation.hypotheses
+        src, tgt = torch.tensor([tokenizer.encode_src(text)]), torch.tensor([[tokenizer.bos_id, *best.token_ids]])
         with torch.inference_mode():
             logits = translator.engine.model.eval()(src, tgt[:, :-1], src > -1, tgt[:, :-1] > -1)
         log_probs = logits[0].log_softmax(-1).gather(1, tgt[0, 1:, None])
-        assert hypothesis.log_prob == pytest.approx(log_probs.sum().item(), abs=1e-4)
+        assert best.log_prob == pytest.approx(log_probs.sum().item(), abs=1e-4)
