@@ -1,4 +1,4 @@
-"""The Lightning module: one step of training, one of validation, the optimizer and its schedule."""
+"""The Lightning module: a step of training, a step of validation, the optimizer and its schedule."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,8 +12,8 @@ from translate.config.train import TrainConfig
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
 from translate.train.loss.cross_entropy import projected_cross_entropy
-from translate.train.loss.distillation import Lesson, projected_distillation
-from translate.train.loss.r_drop import projected_r_drop, twice
+from translate.train.loss.distillation import TeacherStates, projected_distillation
+from translate.train.loss.r_drop import projected_r_drop, repeat_batch
 from translate.train.optim.muon import Muon, stacked_maps
 from translate.train.optim.schedule import lr_share
 from translate.train.parallel.workers import Workers
@@ -38,21 +38,21 @@ class TranslationModule(L.LightningModule):
         self.model, self.optim, self.batch_tokens = model, config.optim, config.data.batch_tokens
         parts = config.trainer.workers or 1
         self.workers = Workers(parts, max(1, torch.get_num_threads() // parts)) if parts > 1 else None
-        self._teachers = (*teachers,)  # a tuple is no part of what is trained
+        self._teachers = (*teachers,)  # in a tuple, so that they are not trained
         self._fused = config.trainer.precision != "16-mixed"  # a fused optimizer sees gradients before their unscaling
         self._step_tokens = 0  # target tokens of the batches since the last optimizer step
         self._valid_sums = torch.zeros(2)  # loss in nats, tokens
         self._rng_state: tuple[Tensor, Tensor | None] | None = None  # CPU and GPU, of the checkpoint resumed from
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Tensor | int]:
-        """Summed loss of a batch, scaled by its nominal size; the true mean is for the logs."""
+        """Return the summed loss of a batch, divided by the nominal batch size, and what the mean in the logs needs."""
         loss_sum = self._training_loss_sum
         loss = self.workers.loss_sum(loss_sum, batch, self._trained) if self.workers else loss_sum(batch)
         self._step_tokens += batch.num_tokens
         return {"loss": loss / self.batch_tokens, "loss_sum": loss.detach(), "num_tokens": batch.num_tokens}
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
-        """Turn the accumulated gradient into that of the mean loss over all tokens of the step, and clip that."""
+        """Turn the accumulated gradient into that of the mean loss over all tokens of the step, and clip it."""
         tokens: Any = torch.full((), float(self._step_tokens), device=self.device)  # unlike a copy it waits for no GPU
         tokens = self.trainer.strategy.reduce(tokens, reduce_op="mean")
         self._step_tokens = 0
@@ -62,9 +62,9 @@ class TranslationModule(L.LightningModule):
             torch.nn.utils.clip_grad_norm_(self.parameters(), self.optim.clip_norm)
 
     def on_train_start(self) -> None:
-        """Go on with the checkpoint's generators, or give each process dropout of its own.
+        """Restore the checkpoint's random generators, or seed each process differently; move teachers to the device.
 
-        The first process of a fresh run keeps the generator that made the weights. Teachers come to the device.
+        The first process of a fresh run keeps the generator that made the weights.
         """
         for teacher in self._teachers:
             teacher.to(self.device)
@@ -78,7 +78,7 @@ class TranslationModule(L.LightningModule):
             torch.manual_seed(torch.initial_seed() + self.global_rank)
 
     def on_validation_epoch_start(self) -> None:
-        """Start a new sum."""
+        """Reset the sums."""
         self._valid_sums = torch.zeros(2, device=self.device)
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
@@ -93,7 +93,7 @@ class TranslationModule(L.LightningModule):
         self.log_dict({"valid_loss": loss, "valid_perplexity": loss.exp()}, sync_dist=True, logger=False)
 
     def configure_optimizers(self) -> Any:
-        """AdamW or Muon; weight decay on matrices, never on biases, norms, positions, embeddings or the output."""
+        """Make AdamW or Muon; biases, norms, positions, embeddings and the output have no weight decay."""
         optim = self.optim
         rows = {matrix: rows for matrix, rows in stacked_maps(self.model).items() if matrix.requires_grad}
         groups: list[dict[str, Any]] = [
@@ -111,13 +111,13 @@ class TranslationModule(L.LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the state of the random generators, on which dropout depends.
+        """Save the states of the random generators, on which dropout depends.
 
         Raises:
-            ValueError: If the weights are no longer numbers, so that no checkpoint ever holds such weights.
+            ValueError: If a weight is not finite; such weights are never saved.
         """
         if not all(bool(parameter.isfinite().all()) for parameter in self.parameters()):
-            raise diverged("a weight", self.trainer.global_step)
+            raise divergence_error("a weight", self.trainer.global_step)
         cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
         states: list[Any] = [(torch.get_rng_state(), cuda)]
         if self.trainer.world_size > 1:
@@ -126,7 +126,7 @@ class TranslationModule(L.LightningModule):
         checkpoint["rng_states"] = states  # of each process
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take the random generators' state along; `on_train_start` sets it."""
+        """Keep the state of this process's random generators until `on_train_start` restores it."""
         self._rng_state = checkpoint["rng_states"][self.global_rank]
 
     @property
@@ -137,29 +137,31 @@ class TranslationModule(L.LightningModule):
         weight, optim, smoothing = self.model.output.weight, self.optim, self.optim.label_smoothing
         if self._teachers:
             with torch.no_grad():
-                lessons = [Lesson(_predictors(model, batch)[0], model.output.weight) for model in self._teachers]
-            hidden, labels = _predictors(self.model, batch)
-            return projected_distillation(hidden, weight, labels, lessons, optim.teacher_share, smoothing)
+                teachers = [
+                    TeacherStates(_hidden_and_labels(model, batch)[0], model.output.weight) for model in self._teachers
+                ]
+            hidden, labels = _hidden_and_labels(self.model, batch)
+            return projected_distillation(hidden, weight, labels, teachers, optim.teacher_share, smoothing)
         if optim.r_drop:
-            hidden, labels = _predictors(self.model, twice(batch))
+            hidden, labels = _hidden_and_labels(self.model, repeat_batch(batch))
             return projected_r_drop(hidden, weight, labels, optim.r_drop, smoothing)
         return self._loss_sum(batch, smoothing)
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
-        hidden, labels = _predictors(self.model, batch)
+        hidden, labels = _hidden_and_labels(self.model, batch)
         return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
 
 
-def _predictors(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Hidden states [tokens, M] of the real target tokens, and the label [tokens] that each must predict."""
+def _hidden_and_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return the hidden states [tokens, M] of the real target tokens, and the labels [tokens] they must predict."""
     memory = model.encode(batch.src_ids, batch.src_mask)
     hidden = model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
     labels = batch.labels.flatten()[batch.tgt_positions]
     return hidden.flatten(0, 1)[batch.tgt_positions], labels
 
 
-def diverged(what: str, step: int) -> ValueError:
-    """The error that ends a run in which `what` is infinite or not a number at `step`."""
+def divergence_error(what: str, step: int) -> ValueError:
+    """Return the error that ends a run in which `what` is infinite or not a number at `step`."""
     return ValueError(
         f"{what} is not finite at step {step:,}: training has diverged; start again with a lower optim.lr, a longer "
         "optim.warmup_steps or optim.clip_norm=1, and with trainer.precision=32 if it was lower"

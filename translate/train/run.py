@@ -1,4 +1,4 @@
-"""A run from its settings to a finished run directory, step by step."""
+"""The steps of a run: prepare the data, begin the directory, train, write the model, score the test sets."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from translate.train.loss.distillation import check_teachers
 from translate.train.parallel.layout import with_layout
 from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.train.weights.averaging import average_weights, load_weights
-from translate.train.weights.warm_start import adopt, adopted_before, keep_tokenizer, load_start
+from translate.train.weights.warm_start import inherit_settings, keep_tokenizer, kept_settings, load_start
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
@@ -36,7 +36,7 @@ from translate.translator.translator import Translator
 
 @dataclass(frozen=True)
 class Fitted:
-    """What training leaves behind.
+    """The result of a training.
 
     Attributes:
         model: The network, with the weights of the last step.
@@ -54,14 +54,12 @@ class Fitted:
 
 
 def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, TranslationDataModule]:
-    """The settings with what `init_from` brings and the layout filled in, and the data, cleaned and encoded.
+    """Return the settings, completed by `init_from` and the layout of this machine, and the data, cleaned and encoded.
 
-    Whether the run's teachers fit it is found out here.
-
-    `run_dir` is only read, and only by a run that is resumed.
+    Also checks that the teachers fit. `run_dir` is only read, and only by a run that is resumed.
     """
     if config.init_from:
-        config = adopted_before(config, run_dir) if config.resume else adopt(config)
+        config = kept_settings(config, run_dir) if config.resume else inherit_settings(config)
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     check_teachers(config, data.tokenizer)
@@ -69,7 +67,7 @@ def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, Translatio
 
 
 def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> TrainConfig:
-    """Write the settings and what cleaning did into the run directory, which is there; returns the settings."""
+    """Write the settings and the cleaning report into the run directory, which exists, and return the settings."""
     if config.init_from and not config.resume:
         config = keep_tokenizer(config, run_dir, data.tokenizer)
     save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
@@ -79,12 +77,12 @@ def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Tr
 
 
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
-    """Build the network and train it to the end that the settings name, from `last.ckpt` if they say resume.
+    """Build the network and train it to the end that the settings name, from `last.ckpt` if the run is resumed.
 
     Args:
-        config: With the layout filled in.
-        run_dir: Where checkpoints and logs go.
-        data: Prepared.
+        config: Settings with the layout filled in.
+        run_dir: Directory of checkpoints and logs.
+        data: Data of the run, prepared.
 
     Raises:
         Interrupted: If a signal asked to stop; at the first one the checkpoint is written.
@@ -163,7 +161,7 @@ def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
 
 
 def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torch.Tensor] | None, str]:
-    """The weights to keep, or None for those of the last step, and where they come from in words."""
+    """Return the weights to keep, or None for those of the last step, and a description of where they come from."""
     kept = fitted.latest if config.average == "last" else fitted.best
     paths = kept.ranked()[: config.average_count] if kept else []
     if config.average != "none" and paths:
@@ -174,7 +172,7 @@ def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torc
 
 
 def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleConfig:
-    """What the model directory says of itself."""
+    """Return the settings and the card of the model directory."""
     origin = {"started from": config.init_from} if config.init_from else {}
     return BundleConfig(
         src_lang=config.data.src_lang,
@@ -196,22 +194,20 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
 
 
 def describe(config: TrainConfig, data: TranslationDataModule, model: Transformer) -> str:
-    """One paragraph before the first step: the network, the data, the batches."""
+    """Describe the network, the data and the batches in one line, which is shown before the first step."""
     parameters = sum(p.numel() for p in model.parameters())
-    steps = data.steps_per_epoch(config.trainer.accumulate, config.trainer.processes)
+    trainer = config.trainer
+    steps = data.steps_per_epoch(trainer.accumulate, trainer.processes)
+    shared = f" shared by {trainer.workers} workers" if (trainer.workers or 1) > 1 else ""
     return (
         f"{parameters / 1e6:.2f} M parameters; {data.num_train_pairs:,} pairs, {data.num_train_tokens:,} target tokens "
         f"and {steps:,} steps an epoch, {100 * data.padding_share():.1f} % padding; "
-        f"precision {config.trainer.precision}, {torch.get_num_threads()} threads{_shared(config.trainer)}"
+        f"precision {trainer.precision}, {torch.get_num_threads()} threads{shared}"
     )
 
 
-def _shared(config: TrainerConfig) -> str:
-    return f" shared by {config.workers} workers" if config.workers and config.workers > 1 else ""
-
-
 def point_latest(runs_dir: Path, run_dir: Path) -> None:
-    """Let <runs_dir>/latest be this run, replaced in one rename; a relative link, so that runs_dir may be moved."""
+    """Link <runs_dir>/latest to this run, in one rename; the link is relative, so that runs_dir may be moved."""
     runs_dir.mkdir(parents=True, exist_ok=True)
     link = runs_dir / "latest"
     temporary = runs_dir / f".latest.{time.time_ns()}"

@@ -1,4 +1,4 @@
-"""From settings to the objects of a run: module, loggers, callbacks, Trainer."""
+"""Make the objects of a run from its settings: module, loggers, callbacks, Trainer."""
 
 import logging
 import warnings
@@ -28,7 +28,7 @@ from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 
 def on_gpu(config: TrainerConfig) -> bool:
-    """Whether training runs on a GPU."""
+    """Return whether training runs on a GPU."""
     return config.accelerator != "cpu" and torch.cuda.is_available()
 
 
@@ -44,7 +44,7 @@ def training_device(config: TrainerConfig) -> torch.device:
 
 
 def pick_precision(config: TrainerConfig) -> str:
-    """What `precision=auto` means on this machine: 16-bit matmuls where the hardware has them, else float32."""
+    """Return the precision; auto means 16-bit matmuls where the hardware of this machine has them, else float32."""
     if config.precision == "16-mixed" and not on_gpu(config):
         raise ValueError("trainer.precision=16-mixed needs a GPU; use bf16-mixed or 32")
     if config.workers is not None and config.workers > 1 and on_gpu(config):
@@ -64,9 +64,9 @@ def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
 
 
 def compile_layers(model: nn.Module, backend: str = "inductor") -> None:
-    """Let `torch.compile` have every layer of the model's stacks; one compilation serves all layers of a kind.
+    """Compile every layer of the model's stacks; one compilation serves all layers of a kind.
 
-    Lengths are compiled as variables, so that batches of other shapes need no new code.
+    Lengths are variables in the compiled code, so that batches of other shapes need no new one.
     """
     for stack in model.modules():
         if isinstance(stack, nn.ModuleList):
@@ -75,7 +75,7 @@ def compile_layers(model: nn.Module, backend: str = "inductor") -> None:
 
 
 def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpoints]:
-    """The callbacks that keep weights: the best of validation, and the latest when they are to be averaged."""
+    """Make the callbacks that keep weights: the best of validation, and the latest if they are to be averaged."""
     keep = max(config.keep_best, config.average_count if config.average == "best" else 1)
     mode = "max" if config.monitor == "bleu" else "min"
     weights_only = not config.ema_decay
@@ -89,7 +89,7 @@ def make_checkpoints(config: TrainerConfig, directory: Path) -> list[KeptCheckpo
 
 
 def make_ema(config: TrainerConfig) -> list[L.Callback]:
-    """The moving average of the weights, if `ema_decay` asks for one."""
+    """Make the callback of the moving average of the weights, if `ema_decay` asks for one."""
     return [EMAWeightAveraging(decay=config.ema_decay, use_buffers=False)] if config.ema_decay else []
 
 
@@ -118,15 +118,15 @@ def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
 
 
 class Patience(EarlyStopping):
-    """Early stopping whose patience, after a resume, is that of the settings."""
+    """Stops early; after a resume with the patience of the settings."""
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what was seen, not how long to wait."""
+        """Restore everything but the patience."""
         super().load_state_dict(state_dict | {"patience": self.patience})
 
 
 def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callback]) -> L.Trainer:
-    """Lightning's Trainer for these settings.
+    """Make Lightning's Trainer for these settings.
 
     Raises:
         ValueError: If this machine has no such device or precision, a logger cannot be made, or other processes were
@@ -172,7 +172,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
 
 
 def _quiet_lightning() -> None:
-    """Lightning's advertisements and hints about loaders that we do not use."""
+    """Silence Lightning's advertisements, and its hints about loaders that we do not use."""
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     for text in ("not have many workers", "isinstance.treespec", "lr_scheduler.step", "LeafSpec", "is not empty"):

@@ -67,27 +67,27 @@ def train(config: TrainConfig) -> Path:
 
 @contextmanager
 def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
-    """Let SIGTERM be Ctrl-C; end the process after either, or after the loss of another, with the line that resumes.
+    """Treat SIGTERM as Ctrl-C; after either, or when another process is lost, exit with the command that resumes.
 
-    Whoever starts the processes of a run (Lightning, torchrun, srun) ends those that remain.
+    Lightning, torchrun or srun, which started the processes of a run, end those that remain.
 
     Args:
         run_dir: What can be resumed, if it got that far.
-        rank: Of this process in the run. The first one speaks for all, the second one too if it outlives the first.
+        rank: Rank of this process in the run. The first two report a lost process, since either may be it.
     """
     from translate.train.callbacks.checkpoints import Interrupted
     from translate.train.console import say
-    from translate.train.parallel.distributed import lost_process, resume_line
+    from translate.train.parallel.distributed import explain_lost_process, resume_command
 
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
         if rank == 0 and any((run_dir / name).exists() for name in (LAST_CHECKPOINT, PLAN)):
-            say(f"stopped; go on with\n  {resume_line(run_dir)}")
+            say(f"stopped; go on with\n  {resume_command(run_dir)}")
         raise SystemExit(130) from None
     except RuntimeError as error:
-        message = lost_process(error, run_dir)
+        message = explain_lost_process(error, run_dir)
         if message is None:
             raise
         if rank < 2:
@@ -98,7 +98,7 @@ def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
 
 
 def new_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
-    """Where a fresh run goes: runs/<name>/<date_time> unless `run_dir` names a directory."""
+    """Return the settings of a fresh run and its directory, runs/<name>/<date_time> unless `run_dir` names one."""
     if config.trainer.processes > 1 and _in_sweep():
         raise ValueError(f"a sweep trains on one device, not {config.trainer.processes}; start such runs one by one")
     stamp = Path(config.runs_dir) / config.name / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
@@ -113,7 +113,7 @@ def _in_sweep() -> bool:
 
 
 def make_directory(run_dir: Path, *, exist_ok: bool) -> Path:
-    """Make the directory of a run, or one with another name where that is taken: two runs may start in one second."""
+    """Make the directory of a run, with "+" added to its name if it is taken: two runs may start in one second."""
     while True:
         try:
             run_dir.mkdir(parents=True, exist_ok=exist_ok)
@@ -123,7 +123,7 @@ def make_directory(run_dir: Path, *, exist_ok: bool) -> Path:
 
 
 def resume_run(config: TrainConfig) -> tuple[TrainConfig, Path]:
-    """The settings of an earlier run, with those of this command line on top, and its directory.
+    """Return the settings of an earlier run, with those of this command line on top, and its directory.
 
     Called from Python, where there is no command line, the settings are those of `config`.
     """

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from translate.train.loss import cross_entropy as loss_module
 from translate.train.loss.cross_entropy import log_sum_exp_, projected_cross_entropy, smoothed_cross_entropy
-from translate.train.loss.distillation import Lesson, projected_distillation
+from translate.train.loss.distillation import TeacherStates, projected_distillation
 from translate.train.loss.r_drop import projected_r_drop
 
 
@@ -83,8 +83,8 @@ def r_drop(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float = 0.
 
 def distillation(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
     """The teachers have the student's weights, other hidden states and as exact logits."""
-    lessons = [Lesson(states.detach(), weight.detach()) for states in (hidden.roll(2, 0), hidden.flip(1))]
-    return projected_distillation(hidden, weight, labels, lessons, 0.9, smoothing, 100)
+    teachers = [TeacherStates(states.detach(), weight.detach()) for states in (hidden.roll(2, 0), hidden.flip(1))]
+    return projected_distillation(hidden, weight, labels, teachers, 0.9, smoothing, 100)
 
 
 every_loss = pytest.mark.parametrize("loss", [cross_entropy, r_drop, distillation])
@@ -165,8 +165,8 @@ def test_float16_gradients_of_one_column_and_of_all_columns_stay_in_range() -> N
     assert_close(grad_weight, torch.zeros(9, 2).index_fill(0, torch.tensor(4), -300 * 2.0**10))
 
     def one_teacher(hidden: Tensor, weight: Tensor, labels: Tensor, smoothing: float) -> Tensor:
-        lesson = Lesson(4096 * hidden.detach(), weight.detach())
-        return projected_distillation(hidden, weight, labels, [lesson], 0.99, smoothing)
+        teacher = TeacherStates(4096 * hidden.detach(), weight.detach())
+        return projected_distillation(hidden, weight, labels, [teacher], 0.99, smoothing)
 
     signs = torch.ones(400, 1)
     signs[::2] = -1  # the teacher expects one half of the vocabulary alone

@@ -21,7 +21,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
-from translate.train.loss.distillation import Lesson, check_teachers, projected_distillation
+from translate.train.loss.distillation import TeacherStates, check_teachers, projected_distillation
 from translate.train.module import TranslationModule
 from translate.train.start import train
 
@@ -37,15 +37,15 @@ def draw(*shape: int, seed: int) -> Tensor:
 @pytest.mark.parametrize("chunk_tokens", [2, 100])
 def test_loss_and_gradients_equal_a_float64_reference(smoothing: float, chunk_tokens: int) -> None:
     hidden, weight, labels = draw(5, 6, seed=0), draw(11, 6, seed=1), torch.tensor([0, 10, 3, 3, 7])
-    lessons = [Lesson(draw(5, width, seed=width), draw(11, width, seed=-width)) for width in (6, 4)]
+    teachers = [TeacherStates(draw(5, width, seed=width), draw(11, width, seed=-width)) for width in (6, 4)]
     exact = [tensor.clone().requires_grad_() for tensor in (hidden, weight)]
     logits = exact[0] @ exact[1].T
-    expected = sum((lesson.hidden @ lesson.weight.T).softmax(1) for lesson in lessons) / 2
+    expected = sum((teacher.hidden @ teacher.weight.T).softmax(1) for teacher in teachers) / 2
     told = F.cross_entropy(logits, labels, reduction="sum", label_smoothing=smoothing)
     plain = 0.3 * told + 0.7 * F.cross_entropy(logits, expected, reduction="sum")
     gradients = torch.autograd.grad(3 * plain, exact)
     fast = [tensor.float().requires_grad_() for tensor in (hidden, weight)]
-    some = [Lesson(*(tensor.float() for tensor in lesson)) for lesson in lessons]
+    some = [TeacherStates(*(tensor.float() for tensor in teacher)) for teacher in teachers]
     loss = projected_distillation(*fast, labels, some, 0.7, smoothing, chunk_tokens)
     assert_close(loss, plain.float())
     for got, wanted in zip(torch.autograd.grad(3 * loss, fast), gradients, strict=True):

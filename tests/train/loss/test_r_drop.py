@@ -15,7 +15,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.batch import Batch, Example, collate
 from translate.model.transformer import build_model
 from translate.train.loss.cross_entropy import projected_cross_entropy
-from translate.train.loss.r_drop import projected_r_drop, twice
+from translate.train.loss.r_drop import projected_r_drop, repeat_batch
 from translate.train.module import TranslationModule
 from translate.train.setup import make_module
 
@@ -66,7 +66,7 @@ def make_batch() -> Batch:
 
 def test_the_doubled_batch_has_the_passes_of_each_token_side_by_side() -> None:
     batch = make_batch()
-    doubled = twice(batch)
+    doubled = repeat_batch(batch)
     for name in ("src_ids", "src_mask", "tgt_in_ids", "tgt_mask", "labels"):
         assert torch.equal(getattr(doubled, name), getattr(batch, name).repeat(2, 1)), name
     passes = doubled.tgt_positions.view(-1, 2)

@@ -29,7 +29,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data import prepare
 from translate.data.datamodule import TranslationDataModule
 from translate.train.module import TranslationModule
-from translate.train.parallel.distributed import launch_environment, lost_process, resume_line
+from translate.train.parallel.distributed import explain_lost_process, launch_environment, resume_command
 from translate.train.start import train
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -236,7 +236,7 @@ def test_processes_started_from_outside_must_be_those_of_the_settings(monkeypatc
     for name, value in slurm(3, 4, 1).items():
         monkeypatch.setenv(name, value)
     assert launch_environment(TrainerConfig(devices=4)).global_rank() == 3
-    assert resume_line(Path("a b")) == "srun python -m translate.train resume='a b'"
+    assert resume_command(Path("a b")) == "srun python -m translate.train resume='a b'"
     with pytest.raises(ValueError, match=r"SLURM has started 4 processes, .* trainer.devices=4 trainer.num_nodes=1$"):
         launch_environment(TrainerConfig())
     monkeypatch.delenv("SLURM_NTASKS_PER_NODE")
@@ -264,7 +264,7 @@ def test_processes_started_from_outside_must_be_those_of_the_settings(monkeypatc
     ids=str,
 )
 def test_the_loss_of_a_process_is_told_from_other_errors(tmp_path, error: RuntimeError, lost: str | None) -> None:
-    said = lost_process(error, tmp_path)
+    said = explain_lost_process(error, tmp_path)
     assert (said is None) == (lost is None)
     if said and lost:
         assert lost in said
@@ -278,4 +278,4 @@ def test_the_command_numbers_its_own_processes_over_all_nodes(monkeypatch) -> No
     monkeypatch.setenv("NODE_RANK", "1")
     monkeypatch.setenv("LOCAL_RANK", "1")
     assert launch_environment(TrainerConfig(devices=2, num_nodes=2)).global_rank() == 3
-    assert resume_line(Path("run")) == "python -m translate.train resume=run"
+    assert resume_command(Path("run")) == "python -m translate.train resume=run"

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from translate.config.model import ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import build_model
-from translate.train.weights.trimming import trimmed, used_pieces
+from translate.train.weights.trimming import trim_model, used_pieces
 from translate.translator.bundle import load_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
@@ -23,7 +23,7 @@ def test_a_trimmed_model_translates_the_same() -> None:
     model, tokenizer, config = load_bundle(EVERYDAY)
     expected = Translator(TorchEngine(model, tokenizer), tokenizer, config).translate(TEXTS)
     used = {token for one in expected for token in one.hypotheses[0].token_ids}
-    small, smaller, network = trimmed(model, tokenizer, config.model, used)
+    small, smaller, network = trim_model(model, tokenizer, config.model, used)
     assert smaller.tgt_vocab_size < tokenizer.tgt_vocab_size == smaller.src_vocab_size
     rows = small.tgt_embedding.tokens.weight
     assert small.output.weight is rows
@@ -40,7 +40,7 @@ def test_its_logits_are_those_of_the_pieces_that_stay(tie_output: bool) -> None:
     size, network = tokenizer.src_vocab_size, ModelConfig(d_model=16, d_ff=16, num_heads=2, tie_output=tie_output)
     model = build_model(network, size, size).eval()
     kept = tokenizer.trimmed({300, size - 1})[1]
-    small = trimmed(model, tokenizer, network, {300, size - 1})[0]
+    small = trim_model(model, tokenizer, network, {300, size - 1})[0]
     src, mask = torch.tensor([[5, 400, 3]]), torch.ones(1, 3, dtype=torch.bool)
     with torch.inference_mode():
         logits = model(src, torch.tensor([[2, size - 1, 300]]), mask, mask)

@@ -17,7 +17,7 @@ from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer, build_model
 from translate.train.start import train
 from translate.train.weights.checkpoint_io import SafeCheckpointIO
-from translate.train.weights.warm_start import adopt, load_start
+from translate.train.weights.warm_start import inherit_settings, load_start
 from translate.translator.bundle import BundleConfig, load_bundle, save_bundle
 from translate.translator.translator import Translator
 
@@ -95,20 +95,20 @@ def test_training_with_tags_sees_the_sources_that_its_model_translates(make_conf
 )
 def test_what_does_not_fit_the_model_is_refused(changes, message) -> None:
     with pytest.raises(ValueError, match=message):
-        adopt(TrainConfig(**{"init_from": str(TINY), **changes}))
+        inherit_settings(TrainConfig(**{"init_from": str(TINY), **changes}))
 
 
 def test_what_fits_is_accepted_and_dropouts_are_ones_own() -> None:
     same = ModelConfig(d_model=32, d_ff=64, num_encoder_layers=1, attention_dropout=0.2)
     tokenizer = TokenizerConfig(path=str(TINY), sampling=0.1)
-    config = adopt(TrainConfig(init_from=str(TINY), model=same, tokenizer=tokenizer))
+    config = inherit_settings(TrainConfig(init_from=str(TINY), model=same, tokenizer=tokenizer))
     assert (config.model.num_heads, config.model.attention_dropout, config.tokenizer.sampling) == (2, 0.2, 0.1)
 
 
 def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
     deep = save_random(tmp_path / "deep", ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=6))
     wanted = ModelConfig(num_encoder_layers=1, num_decoder_layers=4)
-    config = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=wanted))
+    config = inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=wanted))
     assert (config.model.num_encoder_layers, config.model.num_decoder_layers, config.model.d_model) == (1, 4, 16)
     small = build_model(config.model, deep.output.out_features, deep.output.out_features)
     load_start(small, config.init_from)
@@ -119,10 +119,10 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
             weights |= {f"{stack}.{new}.{name}": tensor for name, tensor in layer.items()}
     torch.testing.assert_close(small.state_dict(), weights, rtol=0, atol=0)
     for given, kept in ((ModelConfig(), (3, 6)), (ModelConfig(num_encoder_layers=2), (2, 3))):
-        network = adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
+        network = inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
         assert (network.num_encoder_layers, network.num_decoder_layers) == kept
     with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
-        adopt(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
+        inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
 )
 def test_fewer_key_and_value_heads_are_the_means_of_those_they_replace(settings, groups, tmp_path) -> None:
     many = save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=2))
-    config = adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(**settings)))
+    config = inherit_settings(TrainConfig(init_from=str(tmp_path), model=ModelConfig(**settings)))
     few = build_model(config.model, many.output.out_features, many.output.out_features)
     load_start(few, config.init_from)
     places = ("encoder_layers.1.self_attention", "decoder_layers.2.self_attention", "decoder_layers.0.cross_attention")
@@ -159,15 +159,15 @@ def test_fewer_key_and_value_heads_are_the_means_of_those_they_replace(settings,
 def test_other_attention_than_of_merged_heads_is_refused(there, here, message, tmp_path) -> None:
     save_random(tmp_path, ModelConfig(d_model=32, d_ff=32, num_heads=4, num_encoder_layers=1, **there))
     with pytest.raises(ValueError, match=message):
-        adopt(TrainConfig(init_from=str(tmp_path), model=ModelConfig(attention=here)))
+        inherit_settings(TrainConfig(init_from=str(tmp_path), model=ModelConfig(attention=here)))
 
 
 def test_the_other_direction_needs_two_sides_that_are_alike(tmp_path) -> None:
     other_way = TrainConfig(data=DataConfig(src_lang="fr"), init_from=str(TINY))
-    assert adopt(other_way).data.tgt_lang == "en"
+    assert inherit_settings(other_way).data.tgt_lang == "en"
     _, tokenizer, config = load_bundle(TINY)
     apart = replace(config, model=replace(config.model, share_embeddings=False))
     network = build_model(apart.model, config.src_vocab_size, config.tgt_vocab_size)
     save_bundle(tmp_path / "model", network, tokenizer, apart)
     with pytest.raises(ValueError, match="translates en to fr with other embeddings for each side; the other"):
-        adopt(replace(other_way, init_from=str(tmp_path)))
+        inherit_settings(replace(other_way, init_from=str(tmp_path)))

@@ -14,11 +14,11 @@ from translate.train.console import say
 
 
 class Interrupted(BaseException):
-    """Training was asked to stop; like KeyboardInterrupt no `except Exception` on the way holds it up."""
+    """Training was asked to stop; like KeyboardInterrupt it is not caught by `except Exception`."""
 
 
 class KeptCheckpoints(ModelCheckpoint):
-    """A `ModelCheckpoint` of weights, saved after validations, whose run directory may be moved between two resumes.
+    """Keeps the best weights after validations; the run directory may be moved between two resumes.
 
     Args:
         directory: Where the files are.
@@ -26,7 +26,7 @@ class KeptCheckpoints(ModelCheckpoint):
         monitor: The logged value that ranks them.
         mode: "max" or "min", which of its values is better.
         count: How many to keep.
-        weights_only: False lets callbacks have their say in what is saved, as the moving average must.
+        weights_only: False lets callbacks change what is saved, as the moving average must.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class KeptCheckpoints(ModelCheckpoint):
         )
 
     def ranked(self) -> list[Path]:
-        """The files, best first."""
+        """Return the files, best first."""
         return [Path(path) for path in sorted(self.best_k_models, key=self._score, reverse=self.mode == "max")]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take the scores along, and look for the files here."""
+        """Restore the scores, with the files in this directory."""
         state = dict(state_dict)
         for name in ("best_model_path", "kth_best_model_path"):
             state[name] = self._here(state[name])
@@ -87,19 +87,19 @@ class Resumable(Checkpoint):
 
     @property
     def seconds(self) -> float:
-        """Wall time of training so far, validation included, over all processes that resumed each other."""
+        """Return the wall time of training so far, validation and the runs that this one resumed included."""
         return self._seconds_before + perf_counter() - self._started
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run must know."""
+        """Return the training time so far."""
         return {"seconds": self.seconds}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take it over."""
+        """Restore the training time so far."""
         self._seconds_before = state_dict["seconds"]
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Take the signals over; a second one stops at once."""
+        """Handle the signals; a second one stops at once."""
         self._step, self._started = trainer.global_step, perf_counter()
         self._speaks = trainer.is_global_zero
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -130,13 +130,13 @@ class Resumable(Checkpoint):
             self._due = True
 
     def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Give the signals back."""
+        """Restore the handlers of the signals."""
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._handlers.clear()
 
     def on_exception(self, trainer: L.Trainer, pl_module: L.LightningModule, exception: BaseException) -> None:
-        """Give the signals back."""
+        """Restore the handlers of the signals."""
         self.on_train_end(trainer, pl_module)
 
     def _save(self, trainer: L.Trainer) -> None:
@@ -144,7 +144,7 @@ class Resumable(Checkpoint):
         trainer.save_checkpoint(self.path)
 
     def _asked(self, trainer: L.Trainer) -> bool:
-        """Whether any process has got a signal."""
+        """Return whether any process got a signal."""
         asked = self._signal is not None
         if trainer.world_size == 1:
             return asked
@@ -163,13 +163,13 @@ class Resumable(Checkpoint):
 
 
 def is_last_step(trainer: L.Trainer) -> bool:
-    """Whether `max_steps` or `max_epochs` ends training after the batch that has just been trained on."""
+    """Return whether `max_steps` or `max_epochs` ends training after the batch that has just been trained on."""
     last_batch = trainer.fit_loop.epoch_loop.batch_progress.is_last_batch
     return trainer.global_step == trainer.max_steps or (last_batch and trainer.current_epoch + 1 == trainer.max_epochs)
 
 
 def validation_follows(trainer: L.Trainer) -> bool:
-    """Whether Lightning validates after the batch that has just been trained on."""
+    """Return whether Lightning validates after the batch that has just been trained on."""
     if trainer.should_stop:
         return True
     if trainer.check_val_every_n_epoch is None:

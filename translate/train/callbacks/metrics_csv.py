@@ -1,4 +1,4 @@
-"""A Lightning logger that appends to one metrics.csv, also across resumed runs."""
+"""Log metrics to one metrics.csv, also across resumed runs."""
 
 import csv
 from io import StringIO
@@ -15,7 +15,7 @@ COLUMNS = ("step", "epoch", "train_loss", "tokens_per_s", "lr", "valid_loss", "v
 
 
 class MetricsCsv(Logger):
-    """Rows of `COLUMNS`, sparse, each written at once.
+    """Appends rows of `COLUMNS`, in which most values are empty, and writes each at once.
 
     Lightning's own CSVLogger deletes the file of a run that is resumed; this one drops only the rows after the step
     from which it goes on.
@@ -27,17 +27,17 @@ class MetricsCsv(Logger):
 
     @property
     def name(self) -> str:
-        """The kind of logger."""
+        """Return the kind of logger."""
         return "csv"
 
     @property
     def version(self) -> str:
-        """There is one file per run."""
+        """Return no version: there is one file per run."""
         return ""
 
     @rank_zero_only
     def log_hyperparams(self, *args: Any, **kwargs: Any) -> None:
-        """Settings are in the run's config.yaml."""
+        """Do nothing: the settings are in the run's config.yaml."""
 
     @rank_zero_only
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
@@ -62,7 +62,7 @@ def _header() -> str:
 
 
 def _row(values: dict[str, Any]) -> str:
-    """One line of the file."""
+    """Return one line of the file."""
     line = StringIO(newline="")
     csv.DictWriter(line, COLUMNS).writerow(values)
     return line.getvalue()

@@ -13,13 +13,13 @@ from tqdm import tqdm
 from translate.train.callbacks.metrics_csv import MetricsCsv
 from translate.train.callbacks.step_clock import StepTimer
 from translate.train.console import clock, say
-from translate.train.module import diverged
+from translate.train.module import divergence_error
 
 LINE_SECONDS = 15.0  # between lines when stderr is a file
 
 
 class Progress(L.Callback):
-    """Measures loss and target tokens per second, shows them, and hands them to the loggers.
+    """Measures loss and target tokens per second, shows them and logs them.
 
     Args:
         log_every: Optimizer steps between two measurements.
@@ -34,7 +34,7 @@ class Progress(L.Callback):
         self._started = self._line_at = 0.0
 
     def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
-        """Open the bar, and go on with metrics.csv, at the step from which training goes on."""
+        """Open the bar, and cut metrics.csv, at the step from which training goes on."""
         self._first_step = self._last_step = trainer.global_step
         self._started = time.perf_counter()
         self._timer.restart()
@@ -80,7 +80,7 @@ class Progress(L.Callback):
         sums: Any = trainer.strategy.reduce(self._sums, reduce_op="sum")
         loss, tokens = float(sums[0] / sums[1]), float(sums[1])
         if not math.isfinite(loss):
-            raise diverged(f"the training loss ({loss})", trainer.global_step)
+            raise divergence_error(f"the training loss ({loss})", trainer.global_step)
         speed = tokens / self._timer.seconds
         lr = float(trainer.optimizers[0].param_groups[0]["lr"])
         metrics = {"train_loss": loss, "tokens_per_s": speed, "lr": lr, "epoch": float(trainer.current_epoch)}

@@ -1,4 +1,4 @@
-"""The clock of training steps, for the speed that a run shows and for those that benchmarks and comparisons measure."""
+"""Measure the time of training steps: the one clock of training, benchmarks and comparisons."""
 
 from time import perf_counter
 from typing import Any

@@ -10,7 +10,7 @@ Normalizer = Callable[[Tensor], Tensor]  # as `projected_cross_entropy` describe
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Sum over tokens of the cross-entropy against a smoothed target distribution.
+    """Return the sum over tokens of the cross-entropy against a smoothed target distribution.
 
     Args:
         logits: [tokens, V].
@@ -36,7 +36,7 @@ def projected_cross_entropy(
     chunk_tokens: int = 512,
     normalizer: Normalizer | None = None,
 ) -> Tensor:
-    """`smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)`, without ever holding all logits.
+    """Return `smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)` without ever holding all logits.
 
     Tokens go through in chunks; each chunk's gradient is computed while its logits are still in the processor's cache,
     so backward costs nothing but a scaling. Matrix products are in the dtype of autocast, if on; the softmax, all sums
@@ -48,8 +48,8 @@ def projected_cross_entropy(
         labels: Token ids [tokens].
         smoothing: As in `smoothed_cross_entropy`.
         chunk_tokens: Tokens per chunk.
-        normalizer: What the loss has beside the logits of the target distribution, which it subtracts; called with the
-            float32 logits [tokens, V] of a chunk, it gives a sum over tokens and writes its gradient over the logits.
+        normalizer: The loss before the logits of the target distribution are subtracted; called with the float32
+            logits [tokens, V] of a chunk, it returns a sum over tokens and writes its gradient over the logits.
             None is `log_sum_exp_`, which makes the loss a cross-entropy.
 
     Returns:
@@ -71,7 +71,7 @@ def product_dtype(operand: Tensor) -> torch.dtype:
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
-    """The gradient of cross-entropy by the logits is softmax - target, known as soon as the logits are.
+    """Computes gradients along with the loss: by the logits they are softmax - target, known as soon as the logits are.
 
     The smoothed part of the target is the same for all tokens and all of the vocabulary. What it adds to the loss and
     to both gradients is therefore a product of sums, and needs no pass over logits.
@@ -112,7 +112,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
 
 def _add_gradients_(grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor) -> None:
-    """Write what a chunk adds to the loss's gradients, by way of products in the dtype of `weight`.
+    """Add the gradients of a chunk, computed by products in the dtype of `weight`.
 
     Args:
         grad: Gradient by the logits [tokens, V], float32; used up.
@@ -151,7 +151,7 @@ def _add_float16_gradients_(
 
 
 def log_sum_exp_(logits: Tensor) -> Tensor:
-    """Sum over tokens of the log-sum-exp of float32 logits [tokens, V]; its gradient, softmax, is written over them."""
+    """Return the summed log-sum-exp of float32 logits [tokens, V], and write its gradient, softmax, over them."""
     top = logits.amax(dim=1, keepdim=True)
     sums = logits.sub_(top).exp_().sum(dim=1, keepdim=True)
     logits.mul_(sums.reciprocal())

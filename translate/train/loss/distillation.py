@@ -1,4 +1,4 @@
-"""Distillation word by word: a network learns from what others expect of each next token, besides the token itself."""
+"""Word-level distillation: a network learns from the predictions of others, besides the tokens themselves."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,12 +14,12 @@ from translate.train.loss.cross_entropy import log_sum_exp_, product_dtype, proj
 from translate.translator.bundle import find_model, load_bundle, load_bundle_config
 
 
-class Lesson(NamedTuple):
-    """What a teacher knows of the tokens of a batch.
+class TeacherStates(NamedTuple):
+    """Hidden states of a teacher for the tokens of a batch, and its output projection.
 
     Attributes:
-        hidden: Its hidden states, [tokens, its M].
-        weight: Its output projection, [V, its M].
+        hidden: [tokens, M of the teacher].
+        weight: [V, M of the teacher].
     """
 
     hidden: Tensor
@@ -27,7 +27,7 @@ class Lesson(NamedTuple):
 
 
 def check_teachers(config: TrainConfig, tokenizer: Tokenizer) -> None:
-    """Whether the models that `optim.teachers` names read and write what the run does.
+    """Check that the models that `optim.teachers` names read and write what the run does.
 
     Raises:
         ValueError: If one is missing, or has another tokenizer, other languages or too few positions.
@@ -55,7 +55,7 @@ def check_teachers(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def load_teachers(paths: Sequence[str]) -> list[Transformer]:
-    """The networks of model or run directories, in eval mode on the CPU, for no gradients."""
+    """Load the networks of model or run directories, in eval mode on the CPU, without gradients."""
     return [load_bundle(find_model(path))[0].requires_grad_(False) for path in paths]
 
 
@@ -63,12 +63,12 @@ def projected_distillation(
     hidden: Tensor,
     weight: Tensor,
     labels: Tensor,
-    lessons: Sequence[Lesson],
+    teachers: Sequence[TeacherStates],
     share: float,
     smoothing: float = 0.0,
     chunk_tokens: int = 128,
 ) -> Tensor:
-    """Sum over tokens of (1 - share) * CE(label) + share * CE(teachers), without ever holding all logits.
+    """Return the sum over tokens of (1 - share) * CE(label) + share * CE(teachers), without ever holding all logits.
 
     CE(label) is the label-smoothed cross-entropy, CE(teachers) that against the mean of the teachers' predictions.
 
@@ -76,9 +76,9 @@ def projected_distillation(
         hidden: [tokens, M].
         weight: Output projection [V, M].
         labels: Token ids [tokens].
-        lessons: Of each teacher, at least one.
-        share: Of the teachers, 0 to below 1.
-        smoothing: Of the labels, as in `smoothed_cross_entropy`.
+        teachers: At least one.
+        share: Share of the teachers in the loss, from 0, below 1.
+        smoothing: Label smoothing, as in `smoothed_cross_entropy`.
         chunk_tokens: Tokens per chunk.
 
     Returns:
@@ -87,27 +87,27 @@ def projected_distillation(
     Source: Hinton et al. 2015 (arXiv:1503.02531), with a temperature of 1; for translation Kim and Rush 2016
     (arXiv:1606.07947), section 3.1.
     """
-    normalizer = partial(_normalizer_, expected=_expected(lessons, chunk_tokens, product_dtype(hidden)), share=share)
+    normalizer = partial(_normalizer_, expected=_expected(teachers, chunk_tokens, product_dtype(hidden)), share=share)
     loss = projected_cross_entropy(hidden, weight, labels, smoothing, chunk_tokens, normalizer)
     return (1 - share) * loss
 
 
-def _expected(lessons: Sequence[Lesson], chunk_tokens: int, dtype: torch.dtype) -> Iterator[Tensor]:
-    """The mean of the teachers' probabilities [tokens, V], chunk after chunk, as the loss takes them.
+def _expected(teachers: Sequence[TeacherStates], chunk_tokens: int, dtype: torch.dtype) -> Iterator[Tensor]:
+    """Yield the mean of the teachers' probabilities [tokens, V], chunk after chunk, in the order of the loss.
 
     They are float32, from logits of `dtype`.
     """
-    cast = [(torch.split(lesson.hidden.to(dtype), chunk_tokens), lesson.weight.to(dtype)) for lesson in lessons]
+    cast = [(torch.split(teacher.hidden.to(dtype), chunk_tokens), teacher.weight.to(dtype)) for teacher in teachers]
     for chunks in zip(*(chunks for chunks, _ in cast), strict=True):
         total: Tensor | float = 0.0
         for chunk, (_, weight) in zip(chunks, cast, strict=True):
             total = torch.mm(chunk, weight.T).float().softmax(dim=1) + total
         assert isinstance(total, Tensor)
-        yield total / len(lessons)
+        yield total / len(teachers)
 
 
 def _normalizer_(logits: Tensor, expected: Iterator[Tensor], share: float) -> Tensor:
-    """A `Normalizer`: (log-sum-exp - share * expected logit) / (1 - share), which the loss multiplies by 1 - share."""
+    """Return (log-sum-exp - share * expected logit) / (1 - share), as a `Normalizer`; the loss scales it back."""
     probabilities = next(expected)
     expectation = torch.dot(probabilities.flatten(), logits.flatten())
     loss = log_sum_exp_(logits)

@@ -1,4 +1,4 @@
-"""R-Drop: each sentence passes through the network twice, and the two predictions are drawn to each other."""
+"""R-Drop: each sentence passes through the network twice, and the divergence of the predictions is a loss."""
 
 from functools import partial
 
@@ -9,8 +9,8 @@ from translate.data.batch import Batch
 from translate.train.loss.cross_entropy import log_sum_exp_, projected_cross_entropy
 
 
-def twice(batch: Batch) -> Batch:
-    """The batch stacked on itself, 2 B sentences; `tgt_positions` has the two passes of a token beside each other."""
+def repeat_batch(batch: Batch) -> Batch:
+    """Return the batch repeated, 2 B sentences; in `tgt_positions` the two passes of a token are neighbours."""
     both = {name: torch.cat((tensor, tensor)) for name, tensor in vars(batch).items()}
     first = batch.tgt_positions
     return Batch(**both | {"tgt_positions": torch.stack((first, first + batch.labels.numel()), dim=1).flatten()})
@@ -19,13 +19,13 @@ def twice(batch: Batch) -> Batch:
 def projected_r_drop(
     hidden: Tensor, weight: Tensor, labels: Tensor, alpha: float, smoothing: float = 0.0, chunk_tokens: int = 128
 ) -> Tensor:
-    """Sum over tokens of (CE(p) + CE(q)) / 2 + alpha * (KL(p || q) + KL(q || p)) / 4, without ever holding all logits.
+    """Sum (CE(p) + CE(q)) / 2 + alpha * (KL(p || q) + KL(q || p)) / 4 over tokens, without ever holding all logits.
 
     p and q are the predictions of the two passes, CE the label-smoothed cross-entropy of each. That is half of the
     paper's loss of a sentence, so that alpha means the same and the loss has the size of the ordinary one.
 
     Args:
-        hidden: [2 tokens, M], the two passes of a token beside each other.
+        hidden: [2 tokens, M], the two passes of a token as neighbours.
         weight: Output projection [V, M].
         labels: Token ids [2 tokens].
         alpha: Weight of the divergence, at least 0.
@@ -42,10 +42,10 @@ def projected_r_drop(
 
 
 def _normalizer_(logits: Tensor, alpha: float) -> Tensor:
-    """A `Normalizer`: log-sum-exp + alpha / 2 * (KL(p || q) + KL(q || p)), where q is the other pass of the token.
+    """Return log-sum-exp + alpha / 2 * (KL(p || q) + KL(q || p)), as a `Normalizer`; q is the other pass of the token.
 
     With gaps g = log p - log q, KL(p || q) + KL(q || p) = E_p[g] - E_q[g], and its gradient by the logits of p is
-    p (g - E_p[g]) + p - q. Both stay what they are when a constant is added to g, such as that of the softmax.
+    p (g - E_p[g]) + p - q. Neither changes when a constant is added to g, such as that of the softmax.
     """
     share = alpha / 2
     passes = logits.view(-1, 2, logits.size(1))  # [tokens, 2, V]

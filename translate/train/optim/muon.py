@@ -19,11 +19,11 @@ class Muon(torch.optim.AdamW):
     are then as large as those of AdamW's steps, and one learning rate serves both (Liu et al. 2025, arXiv:2502.16982).
 
     Args:
-        groups: Parameter groups as torch has them. `rows` says of each matrix of a group how high the maps are that lie
-            in it one below the other; each map gets a step of its own.
+        groups: Parameter groups of torch. `rows` gives, for each matrix of a group, the heights of the maps that are
+            stacked in it; each map is orthogonalized separately.
         momentum: Decay of the mean of the gradients, with Nesterov's look ahead.
-        dtype: In which the singular values are evened out; bfloat16 is enough, and fast where the hardware has it.
-        settings: As those of `torch.optim.AdamW`.
+        dtype: Type of the products that bring the singular values near 1; bfloat16 is exact enough.
+        settings: Arguments of `torch.optim.AdamW`.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Muon(torch.optim.AdamW):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step; the gradients of the matrices are used up."""
+        """Update all parameters once; the gradients of the matrices are overwritten."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -56,7 +56,7 @@ class Muon(torch.optim.AdamW):
             if matrix.grad is None:
                 continue
             directions = self._look_ahead(matrix).split(heights)  # type: ignore[no-untyped-call]
-            matrix.grad = None  # so that AdamW passes over it
+            matrix.grad = None  # so that AdamW skips it
             matrix.mul_(1 - group["lr"] * group["weight_decay"])
             for weight, direction in zip(matrix.split(heights), directions, strict=True):
                 if weight.size(0) > weight.size(1):
@@ -71,7 +71,7 @@ class Muon(torch.optim.AdamW):
         assert parameter.grad is not None
         state = self.state[parameter]
         if not state:
-            state["step"] = torch.zeros(())  # AdamW looks for it in every state that it loads
+            state["step"] = torch.zeros(())  # AdamW expects it in every state that it loads
             state["mean"] = torch.zeros_like(parameter)
         state["step"] += 1
         state["mean"].lerp_(parameter.grad, 1 - self.momentum)
@@ -79,7 +79,7 @@ class Muon(torch.optim.AdamW):
 
 
 def orthogonal(x: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Matrices [N, rows, columns] with their singular values brought near 1, into 0.7 to 1.2.
+    """Bring the singular values of matrices [N, rows, columns] near 1, into 0.7 to 1.2.
 
     Five steps of Newton and Schulz with the quintic coefficients of Jordan et al. (2024); fast if there are no
     more rows than columns.
@@ -94,7 +94,7 @@ def orthogonal(x: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
 
 
 def stacked_maps(model: Transformer) -> dict[Tensor, list[int]]:
-    """The matrices of the layers, each with the heights of the maps that lie one below the other in it."""
+    """Return the matrices of the layers, each with the heights of the maps that are stacked in it."""
     rows = {m.weight: [m.out_features] for m in model.modules() if isinstance(m, nn.Linear) and m is not model.output}
     for module in model.modules():
         if isinstance(module, Attention):

@@ -16,11 +16,11 @@ from translate.config.trainer import TrainerConfig
 from translate.train import LAST_CHECKPOINT
 from translate.train.parallel.sharded import ShardedStrategy
 
-TIMEOUT = timedelta(minutes=10)  # of a collective: longer than the first process translates in a validation
+TIMEOUT = timedelta(minutes=10)  # of a collective, during which the first process may translate in a validation
 
 
 def launch_environment(config: TrainerConfig) -> ClusterEnvironment:
-    """Return what started this process: SLURM, torchrun, or else the command, which starts the others of its machine.
+    """Return what started this process: SLURM, torchrun, or else Lightning, which starts the others of its machine.
 
     Raises:
         ValueError: If SLURM or torchrun has started other processes than the settings name.
@@ -41,10 +41,10 @@ def launch_environment(config: TrainerConfig) -> ClusterEnvironment:
     return environment
 
 
-def siblings(config: TrainerConfig) -> int:
+def processes_here(config: TrainerConfig) -> int:
     """Return how many processes of the run share the cores that this one sees.
 
-    SLURM gives every process cores, and torchrun a number of threads; those that Lightning starts have them in common.
+    SLURM gives every process cores, and torchrun a number of threads; those that Lightning starts share all cores.
     """
     return config.devices if isinstance(launch_environment(config), LightningEnvironment) else 1
 
@@ -59,25 +59,25 @@ def _check_processes(starter: str, total: int, per_node: int, config: TrainerCon
 
 
 def make_strategy(config: TrainerConfig) -> Strategy | str:
-    """How the processes share the training."""
+    """Return how the processes share the training."""
     processes = config.devices * config.num_nodes
     if config.strategy == "fsdp":
         return ShardedStrategy(processes, TIMEOUT)
     return DDPStrategy(timeout=TIMEOUT) if config.strategy == "ddp" or processes > 1 else "auto"
 
 
-def lost_process(error: RuntimeError, run_dir: Path) -> str | None:
-    """Return what to say when a collective failed since another process of the run is gone; None for another error."""
+def explain_lost_process(error: RuntimeError, run_dir: Path) -> str | None:
+    """Return the message for a collective that failed because another process is gone; None for another error."""
     if not isinstance(error, DistError) and "gloo" not in str(error):
         return None
     lost = f"this run has lost, or never found, another of its processes ({str(error).splitlines()[0]})"
     if (run_dir / LAST_CHECKPOINT).exists():
-        return f"{lost}; go on with\n  {resume_line(run_dir)}"
+        return f"{lost}; go on with\n  {resume_command(run_dir)}"
     return f"{lost}; there is no checkpoint yet, so start again"
 
 
-def resume_line(run_dir: Path) -> str:
-    """What to type to go on with a run, started the way this process was."""
+def resume_command(run_dir: Path) -> str:
+    """Return the command that resumes a run, started the way this process was."""
     command = f"-m translate.train resume={shlex.quote(str(run_dir))}"
     if SLURMEnvironment.detect():
         return f"srun python {command}"

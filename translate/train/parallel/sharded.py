@@ -16,8 +16,8 @@ class ShardedStrategy(ModelParallelStrategy):
     """Lightning's strategy for FSDP2, over all processes, with checkpoints in one file.
 
     Args:
-        processes: How many there are.
-        timeout: Of a collective.
+        processes: Number of processes.
+        timeout: Longest time that a collective may take.
     """
 
     def __init__(self, processes: int, timeout: timedelta) -> None:
@@ -25,18 +25,17 @@ class ShardedStrategy(ModelParallelStrategy):
 
 
 class ShardedModule(TranslationModule):
-    """A `TranslationModule` that trains a sharded copy of its network.
+    """Trains a sharded copy of its network.
 
     Args:
-        model: The network; on the first process it has the weights of the latest validation, for all that needs it
-            in one piece.
+        model: The network. On the first process it gets the weights at each validation, for whatever needs it whole.
         config: As for `TranslationModule`.
         teachers: As for `TranslationModule`.
     """
 
     def __init__(self, model: Transformer, config: TrainConfig, teachers: Sequence[Transformer] = ()) -> None:
         super().__init__(deepcopy(model), config, teachers)
-        self._whole = (model,)  # no part of what is trained
+        self._whole = (model,)  # in a tuple, so that it is not trained
 
     def configure_model(self) -> None:
         """Shard each layer by itself, so that one at a time is gathered, and the rest together."""
@@ -49,7 +48,7 @@ class ShardedModule(TranslationModule):
             register_fsdp_forward_method(self, name)
 
     def on_validation_epoch_start(self) -> None:
-        """Start a new sum, and gather the weights on the first process, which translates."""
+        """Reset the sums, and gather the weights on the first process, which translates."""
         from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict  # slow to import
 
         super().on_validation_epoch_start()

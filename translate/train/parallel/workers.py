@@ -21,12 +21,12 @@ class Workers:
     need not wait for each other. Unlike data-parallel processes the threads share one model, start at once and
     exchange gradients by adding them.
 
-    The thread that calls takes the first part. Gradients are added in the order of the parts, and every part has a
-    random generator of its own, seeded from torch's global one, so that a seed decides the result.
+    The thread that calls takes the first part. Gradients are added in the order of the parts, and every part has its
+    own random generator, seeded from torch's global one, so that a seed decides the result.
 
     Args:
-        parts: Parts of a batch that are worked on at the same time.
-        threads: CPU threads of each.
+        parts: Parts of a batch that are computed at the same time.
+        threads: CPU threads of each part.
     """
 
     def __init__(self, parts: int, threads: int) -> None:
@@ -37,7 +37,7 @@ class Workers:
         return ThreadPoolExecutor(max_workers=self.parts - 1, thread_name_prefix="worker")
 
     def loss_sum(self, loss_sum: LossSum, batch: Batch, parameters: Sequence[Tensor]) -> Tensor:
-        """`loss_sum(batch)`, with all gradients already computed.
+        """Return `loss_sum(batch)`, with all gradients already computed.
 
         Args:
             loss_sum: Gives the summed loss of a batch.
@@ -59,8 +59,8 @@ class Workers:
         before = torch.get_num_threads()
 
         def work(part: Batch, seed: int) -> tuple[Tensor, tuple[Tensor, ...]]:
-            torch.get_num_threads()  # at its first use of it a thread takes over the caller's number
-            torch.set_num_threads(self.threads)  # each thread has a setting of its own, as it has of the two below
+            torch.get_num_threads()  # its first call in a thread sets the thread's number to the caller's
+            torch.set_num_threads(self.threads)  # a setting of this thread alone, like the two below
             with (
                 masks_from(torch.Generator().manual_seed(seed)),
                 torch.enable_grad(),
@@ -83,7 +83,7 @@ class Workers:
 
 
 class _Computed(torch.autograd.Function):
-    """A loss whose gradients are known."""
+    """Hands out the gradients of a loss that have been computed already."""
 
     @staticmethod
     def forward(ctx, compute, *parameters):  # type: ignore[no-untyped-def]
@@ -105,7 +105,7 @@ def split_batch(batch: Batch, parts: int) -> list[Batch]:
 
     Args:
         batch: On the CPU.
-        parts: As many as there are sentences, at most.
+        parts: Largest number of parts.
     """
     work = (batch.src_mask.sum(dim=1) + 2 * batch.tgt_mask.sum(dim=1)).cumsum(dim=0)  # up to each sentence, [B]
     middles = work - work.diff(prepend=work.new_zeros(1)) / 2

@@ -1,4 +1,4 @@
-"""The four kinds of stages of a run, trainings, translations, averages and trimmings: each parses and checks itself."""
+"""The four kinds of stages: Training, Translation, Average and Trimming; each parses and checks itself."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Stage(ABC):
 
 
 class Training(Stage):
-    """A training, from random weights or from those that `init_from` names."""
+    """Trains a network, from random weights or from those that `init_from` names."""
 
     TAKES = ("",)
 
@@ -91,7 +91,7 @@ class Training(Stage):
 
 @dataclass(frozen=True)
 class Average(Stage):
-    """The mean of the weights of models.
+    """Averages the weights of models.
 
     Attributes:
         members: The stages whose models are averaged.
@@ -125,7 +125,7 @@ class Average(Stage):
 
 @dataclass(frozen=True)
 class Trimming(Stage):
-    """A model without its rare target pieces.
+    """Removes the rare target pieces of a model.
 
     Attributes:
         member: The stage whose model is trimmed.
@@ -151,7 +151,7 @@ class Trimming(Stage):
 
 @dataclass(frozen=True)
 class Translation(Stage):
-    """A side of the training pairs, translated.
+    """Translates a side of the training pairs.
 
     Attributes:
         members: The stages whose models translate together.

@@ -33,7 +33,7 @@ from translate.train.setup import training_device
 from translate.train.stages.kinds import Average, Stage, Training, Translation, Trimming
 from translate.train.stages.plan import PLAN, plan_stages
 from translate.train.weights.averaging import mean_weights
-from translate.train.weights.trimming import trimmed, used_pieces
+from translate.train.weights.trimming import trim_model, used_pieces
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
 from translate.translator.translator import Translator
 
@@ -112,7 +112,7 @@ def _trim(stage: Trimming) -> None:
     """Write a model with fewer target pieces."""
     model, tokenizer, bundle = load_bundle(find_model(stage.member.directory))
     used = used_pieces(tokenizer, _rows(stage.config, "tgt").texts(), stage.least)
-    model, smaller, network = trimmed(model, tokenizer, bundle.model, used)
+    model, smaller, network = trim_model(model, tokenizer, bundle.model, used)
     kept = stage.directory / "tokenizer"
     smaller.save(kept)
     pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)

@@ -1,4 +1,4 @@
-"""The mean of several checkpoints' or models' weights."""
+"""Average the weights of several checkpoints or models."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from translate.train.weights.checkpoint_io import SafeCheckpointIO
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:
-    """The network's weights in a training checkpoint, by their names in the network.
+    """Return the network's weights in a training checkpoint, by their names in the network.
 
     Raises:
         ValueError: If the file is missing or damaged.
@@ -20,7 +20,7 @@ def load_weights(path: Path) -> dict[str, Tensor]:
 
 
 def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """The mean of the weights of checkpoints, each counted once, summed in float32.
+    """Return the mean of the weights of checkpoints, summed in float32.
 
     Raises:
         ValueError: If there are none.
@@ -33,12 +33,12 @@ def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def mean_weights(networks: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of the weights of one or more networks of one shape, summed in float32; one is in memory at a time.
+    """Return the mean of the weights of networks of one shape, summed in float32; one is in memory at a time.
 
-    Of networks that were trained on from the same weights it is often better than each of them.
+    The mean of networks that were trained on from the same weights is often better than each of them.
 
     Raises:
-        ValueError: If they have not the same layers.
+        ValueError: If their layers differ.
 
     Source: Wortsman et al. 2022 (arXiv:2203.05482), "uniform soup".
     """

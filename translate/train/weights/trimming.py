@@ -1,4 +1,4 @@
-"""A model without the target pieces that its training text hardly has: a smaller output layer, which is faster."""
+"""Remove the target pieces that are rare in the training text from a model: a smaller output layer is faster."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _CHUNK = 10_000  # sentences at a time
 
 
 def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], least: int) -> set[int]:
-    """Target ids that stand at least so often in texts."""
+    """Return the target ids that occur at least `least` times in texts."""
     counts: Counter[int] = Counter()
     lines = iter(texts)
     while chunk := list(islice(lines, _CHUNK)):
@@ -23,12 +23,12 @@ def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], least: int) -> set[i
     return {token for token, count in counts.items() if count >= least}
 
 
-def trimmed(
+def trim_model(
     model: Transformer, tokenizer: Tokenizer, config: ModelConfig, used: set[int]
 ) -> tuple[Transformer, Tokenizer, ModelConfig]:
-    """The same model with the target pieces that are used, and those that spell all others (`Tokenizer.trimmed`).
+    """Keep the target pieces of a model that are used, and those that spell all others (`Tokenizer.trimmed`).
 
-    Sources and target have embeddings of their own from here on, with a vocabulary that was shared.
+    Source and target no longer share their embeddings.
 
     Args:
         model: Float32, on the CPU.

@@ -1,4 +1,4 @@
-"""A run that starts from another's weights: the settings it takes over, the tokenizer it keeps, the weights."""
+"""Start a run from another's weights: take over its settings and its tokenizer, and load the weights."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -19,18 +19,18 @@ from translate.translator.bundle import find_model, load_bundle, open_bundle
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
-_TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run any more
+_TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run
 
 
-def adopt(config: TrainConfig) -> TrainConfig:
-    """The settings of a fresh run, with the network and the tokenizer of the model that `config.init_from` names.
+def inherit_settings(config: TrainConfig) -> TrainConfig:
+    """Return the settings of a fresh run, with the network and the tokenizer of the model that `init_from` names.
 
-    A setting of the network that is at its default here is taken from there; dropouts are those of `config`, and so are
-    attention with fewer key and value heads, and numbers of layers below that model's unless both are at their default.
+    Settings of the network at their default are taken from that model. Dropouts are those of `config`, and so are an
+    attention with fewer key and value heads, and fewer layers than that model's unless both numbers are the default.
 
     Raises:
-        ValueError: If there is no such model, a setting or a tokenizer of `config` is another one, or the model
-            translates the other way and its two sides are not alike.
+        ValueError: If there is no such model, a setting or the tokenizer of `config` contradicts it, or the model
+            translates in the other direction and does not share its vocabulary and embeddings.
     """
     directory = find_model(config.init_from)
     tokenizer, start = open_bundle(directory)
@@ -45,27 +45,27 @@ def adopt(config: TrainConfig) -> TrainConfig:
     return replace(config, model=model, tokenizer=replace(config.tokenizer, path=str(directory), joint=tokenizer.joint))
 
 
-def adopted_before(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """The settings of such a run that is resumed: network and tokenizer are those that it began with."""
+def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
+    """Return the settings of such a run that is resumed, with the network and the tokenizer that it began with."""
     before = load_config(run_dir / "config.yaml", TrainConfig)
     return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer), run_dir)
 
 
 def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
-    """Copy the tokenizer into the run's directory; returns the settings that name it there."""
+    """Copy the tokenizer into the run's directory, and return the settings that name it there."""
     tokenizer.save(run_dir / _TOKENIZER)
     return _with_kept_tokenizer(config, run_dir)
 
 
 def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """The same settings, with the tokenizer that is kept in the directory, wherever that is now."""
+    """Return the settings with the tokenizer in the run's directory, which may have been moved."""
     return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
 
 
 def load_start(model: Transformer, path: str) -> None:
-    """Give `model` the weights of the model that `init_from=path` names.
+    """Load the weights of the model that `init_from=path` names into `model`.
 
-    Of some of its layers if it has more; what are several key and value heads there, and one here, becomes their mean.
+    If it has more layers, some of them are taken; several key and value heads that are one in `model` are averaged.
     """
     start, _, _ = load_bundle(find_model(path))
     weights = start.state_dict()
@@ -75,7 +75,7 @@ def load_start(model: Transformer, path: str) -> None:
 
 
 def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: int) -> dict[str, Tensor]:
-    """The weights with `here` of the `there` layers of a stack, evenly spaced, the first and the last among them.
+    """Keep `here` of the `there` layers of a stack, evenly spaced, the first and the last among them.
 
     Source: Shleifer and Rush 2020 (arXiv:2010.13002), "shrink and fine-tune".
     """
@@ -88,7 +88,7 @@ def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: in
 
 
 def _mean_heads(weights: Mapping[str, Tensor], model: Transformer) -> dict[str, Tensor]:
-    """The weights with as many key and value heads as the model has, each the mean of those that it replaces.
+    """Reduce the key and value heads to as many as the model has, each the mean of those that it replaces.
 
     Source: Ainslie et al. 2023 (arXiv:2305.13245), section 2.1.
     """
@@ -117,7 +117,7 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
-    """The network of `start` with dropouts, fewer layers or heads of `here`; else that has defaults or the same."""
+    """Return the network of `start` with the dropouts, and with fewer layers or heads, of `here`."""
     attention = {part: getattr(here, part) for part in _ATTENTION}
     own: dict[str, Any] = attention if any(attention.values()) and _merges_heads(start, attention) else {}
     sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
@@ -138,7 +138,7 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
 
 
 def _merges_heads(start: ModelConfig, attention: dict[str, Any]) -> bool:
-    """Whether each attention of these settings is that of `start`, but that groups of key and value heads are one."""
+    """Return whether these settings differ from `start` only in that groups of key and value heads become one."""
     theirs = _attentions(start)
     if any(one.kv_latent_dim is not None or one.mix_scores is not None for one in theirs):
         return False
@@ -150,7 +150,7 @@ def _merges_heads(start: ModelConfig, attention: dict[str, Any]) -> bool:
 
 
 def _attentions(config: ModelConfig) -> list[Attention]:
-    """One of each place, without weights."""
+    """Return the attention of each place in a layer, without weights."""
     spec = layer_spec(config)
     with torch.device("meta"):
         own = [spec.self_attention(kind) for kind in (spec.encoder_attention, spec.decoder_attention)]
@@ -158,5 +158,5 @@ def _attentions(config: ModelConfig) -> list[Attention]:
 
 
 def _word(value: object) -> str:
-    """A value as the command line takes it."""
+    """Return a value as the command line takes it."""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
