@@ -29,7 +29,7 @@ def last(run_dir: Path) -> dict[str, Any]:
 
 
 def state(run_dir: Path) -> dict[str, Any]:
-    """What a run ends with: weights, their average, moments, learning rate, place in the data, files that are kept."""
+    """Return the end of a run: weights, their average, moments, learning rate, place in the data, kept files."""
     checkpoint = last(run_dir)
     kept = [dict(s) for name, s in checkpoint["callbacks"].items() if name.startswith("KeptCheckpoints")]
     for callback in kept:

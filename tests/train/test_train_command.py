@@ -123,7 +123,7 @@ def test_resuming_keeps_what_the_checkpoint_depends_on(make_config, tmp_path) ->
     assert (run_dir / "config.yaml").read_bytes() == before
 
 
-def test_a_sweep_trains_each_of_its_runs_in_a_directory_of_its_own(make_config, tmp_path) -> None:
+def test_a_sweep_trains_each_of_its_runs_in_its_own_directory(make_config, tmp_path) -> None:
     run("-m", *settings(make_config()), "trainer.max_epochs=1", "seed=1,2", cwd=tmp_path)
     runs = sorted((tmp_path / "runs/tiny").iterdir())
     assert [load_config(path / "config.yaml", TrainConfig).seed for path in runs] == [1, 2]

@@ -1,4 +1,4 @@
-"""What a person sees."""
+"""Lines, bar and figures that a run shows."""
 
 import pytest
 

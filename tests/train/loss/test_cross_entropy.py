@@ -148,7 +148,7 @@ def test_float16_gradients_of_large_and_small_operands_stay_in_range(states: flo
 
 
 def test_float16_gradients_of_one_column_and_of_all_columns_stay_in_range() -> None:
-    """Where all operands of a sum have the same sign and the largest value that occurs."""
+    """Check sums whose operands all have the same sign and the largest value that occurs."""
 
     def without(logits: Tensor) -> Tensor:
         return logits.zero_().sum()

@@ -162,7 +162,7 @@ def settings(config: TrainConfig) -> list[str]:
 
 @contextmanager
 def started(command: Sequence[str], cwd: Path):  # type: ignore[no-untyped-def]
-    """A run of the command in a process group of its own, of which nothing is left at the end."""
+    """Start the command in a new process group, and leave none of its processes running at the end."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
     with (cwd / "err").open("w") as err:
         process = subprocess.Popen(
@@ -177,7 +177,7 @@ def started(command: Sequence[str], cwd: Path):  # type: ignore[no-untyped-def]
 
 
 LAUNCHERS = {
-    "the command itself": [sys.executable, "-m"],
+    "Lightning": [sys.executable, "-m"],
     "torchrun": [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m"],
 }
 
@@ -272,7 +272,7 @@ def test_the_loss_of_a_process_is_told_from_other_errors(tmp_path, error: Runtim
         assert "C++" not in said
 
 
-def test_the_command_numbers_its_own_processes_over_all_nodes(monkeypatch) -> None:
+def test_the_door_numbers_its_own_processes_over_all_nodes(monkeypatch) -> None:
     monkeypatch.setattr(rank_zero_only, "rank", 0)  # put back afterwards: Lightning keeps the number for the process
     assert launch_environment(TrainerConfig(devices=2)).global_rank() == 0
     monkeypatch.setenv("NODE_RANK", "1")

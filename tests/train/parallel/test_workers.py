@@ -1,4 +1,4 @@
-"""Threads that share a batch: the same loss and gradients as in one piece, repeatable, each with masks of its own."""
+"""Threads that share a batch: the same loss and gradients as in one piece, repeatable, each with its own masks."""
 
 from collections.abc import Callable
 from functools import partial

@@ -223,7 +223,7 @@ def test_stages_of_an_experiment_file_come_through_hydra_and_back_from_disk(tmp_
 
 
 def nearest(model: Path, pairs: list[tuple[str, str]]) -> list[dict[str, str]]:
-    """Of each source the translation that is most like its reference; not always the best one."""
+    """Return the translation of each source that is most like its reference, which is not always the best one."""
     found = Translator.load(model).translate([src for src, _ in pairs], **FOUR)
     texts = [[one.text for one in translation.hypotheses] for translation in found]
     places = [closest(some, reference, "chrf") for some, (_, reference) in zip(texts, pairs, strict=True)]
@@ -296,7 +296,7 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
     weights, expected = (load_file(path / "model/model.safetensors") for path in (run_dir, alone))
     assert all(torch.equal(weights[name], expected[name]) for name in expected)
     assert load_config(run_dir / "config.yaml", TrainConfig) == final
-    assert train(resumed) == run_dir.resolve()  # which has nothing left to do
+    assert train(resumed) == run_dir.resolve()  # nothing is left to do
     assert (Path(config.runs_dir) / "latest").resolve() == run_dir.resolve()
 
 
@@ -324,7 +324,7 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
     assert saved.model.d_model == 16  # of the network that stage two took from one, not of the run's settings
     assert (run_dir / "report.html").is_file()
 
-    assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # which has nothing left to do
+    assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # nothing is left to do
 
 
 def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., TrainConfig]) -> None:

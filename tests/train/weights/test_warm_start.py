@@ -32,7 +32,7 @@ def loss_of(model: Path, config: TrainConfig) -> float:
 
 
 def validation_loss(run_dir: Path) -> float:
-    """What the run says of its only validation."""
+    """Return the figures of the run's only validation."""
     with (run_dir / "metrics.csv").open(newline="") as file:
         (loss,) = [float(row["valid_loss"]) for row in csv.DictReader(file) if row["valid_loss"]]
     return loss
