@@ -262,8 +262,8 @@ class Packed:
             Of each sentence its tokens and the log-probability of each beginning; nothing where no token is possible.
 
         Raises:
-            ValueError: If the tensors do not fit each other or the weights, a limit is below 1, or a token is outside the
-                vocabulary.
+            ValueError: If the tensors do not fit each other or the weights, a limit is below 1, or a token is outside
+                the vocabulary.
         """
         (sentences, src_len), room = src_mask.shape, max(limits)
         token_array("bos_id", [bos_id], self._vocab_size)
