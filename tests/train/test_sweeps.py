@@ -31,7 +31,9 @@ def need(launcher: str) -> None:
 
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_slurm"])
 def test_a_launcher_that_is_not_installed_is_named_with_its_extra(launcher: str) -> None:
-    command = "from translate.common.command import run_command\nfrom translate.train.__main__ import main\nrun_command(main)"
+    command = (
+        "from translate.common.command import run_command\nfrom translate.train.__main__ import main\nrun_command(main)"
+    )
     code = f"import sys\nsys.modules['hydra_plugins'] = None\n{command}"
     done = python("-c", code, "-m", f"hydra/launcher={launcher}", "seed=1,2")
     assert done.returncode == 2

@@ -5,7 +5,8 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, cast
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -75,9 +76,23 @@ class _PastHydra(BaseException):
 def _settings(config: DictConfig, schema: type[Config]) -> Config:
     """Build the dataclasses that `config` describes, which check their ranges."""
     try:
-        return cast(Config, OmegaConf.to_object(config))
+        settings = cast(Config, OmegaConf.to_object(config))
     except (OmegaConfBaseException, ValueError) as error:
         raise ValueError(_explain(error, schema)) from error
+    if added := _added(settings):  # by +KEY=VALUE
+        raise ValueError(unknown_setting(added, schema))
+    return settings
+
+
+def _added(settings: Any, prefix: str = "") -> str | None:
+    """Return the first attribute of a dataclass, or of one within it, that is not one of its fields."""
+    known = {one.name for one in fields(settings)}
+    for name, value in vars(settings).items():
+        if name not in known:
+            return f"{prefix}{name}"
+        if is_dataclass(value) and (found := _added(value, f"{prefix}{name}.")):
+            return found
+    return None
 
 
 def _is_override(argument: str) -> bool:
@@ -115,20 +130,34 @@ def _check_sweep(config_name: str, schema: type, directory: str, overrides: Sequ
 
 def _explain(error: Exception, schema: type) -> str:
     """Return an error as one line: what is wrong, and the nearest valid names for a key that does not exist."""
-    chain = [error]
-    while chain[-1].__cause__ is not None and isinstance(chain[-1].__cause__, Exception):
+    chain: list[BaseException] = [error]
+    while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
-    text = "\n".join(str(link) for link in chain)
-    unknown = re.search(r"Could not override '([^']+)'", text)
-    if unknown and ("not in struct" in text or "not in '" in text or "No match" in text):
-        return unknown_setting(unknown[1], schema)
-    option = re.search(r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", text)
-    if option and option[1] in _LAUNCHERS:
-        return f"{option[1].replace('launcher/', 'launcher=')} needs an extra: pip install -e '.[sweep]'"
-    if option:
-        return f"there is no {option[1]}; conf/{option[2]} has {', '.join(option[3].split())}"
-    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
-        return f"{ambiguous[1]} holds several values: -m sweeps over them, [brackets] make a list of them"
-    key_line = re.search(r"full_key: (\S+)", text)
-    first = str(chain[-1]).strip().splitlines()[0]
-    return f"{key_line[1]}: {first}" if key_line and not isinstance(error, ValueError) else first
+    text = "\n".join(map(str, chain))
+    for pattern, message in _MESSAGES:
+        if found := re.search(pattern, text):
+            return message(found, schema)
+    line = str(chain[-1]).strip().splitlines()[0]
+    key = re.search(r"full_key: (\S+)", text)
+    return f"{key[1]}: {line}" if key and not isinstance(error, ValueError) else line
+
+
+def _no_such_choice(found: re.Match[str], schema: type) -> str:
+    choice, folder, names = found.groups()
+    if choice in _LAUNCHERS:
+        return f"{choice.replace('launcher/', 'launcher=')} needs an extra: pip install -e '.[sweep]'"
+    return f"there is no {choice}; conf/{folder} has {', '.join(names.split())}"
+
+
+# What Hydra says, by a pattern, and what we say instead.
+_MESSAGES: tuple[tuple[str, Callable[[re.Match[str], type], str]], ...] = (
+    (
+        r"Could not override '([^']+)'(?=[\s\S]*(?:not in struct|not in '|No match))",
+        lambda found, schema: unknown_setting(found[1], schema),
+    ),
+    (r"Could not find '([^']+)'\s+Available options in '([^']+)':\n((?:\t\S+\n?)+)", _no_such_choice),
+    (
+        r"Ambiguous value for argument '([^']+)'",
+        lambda found, _: f"{found[1]} holds several values: -m sweeps over them, [brackets] make a list of them",
+    ),
+)
