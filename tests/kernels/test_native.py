@@ -20,7 +20,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         pytest.skip("only x86 has vectors of two widths")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "FLAGS", (*build.FLAGS, "-mno-avx512f"))
-        return kernels._declared(ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path_factory.mktemp("older")))))
+        return kernels.declare(ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path_factory.mktemp("older")))))
 
 
 @pytest.fixture(params=["widest", "narrow"])

@@ -1,14 +1,16 @@
 """What goes to C is what C takes it for, or is refused."""
 
 import ctypes
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from translate.config.model import ModelConfig
-from translate.kernels import attend, best_continuations, layers, library, round_rows, widen_rows
+from translate.kernels import attend, best_continuations, build, library, round_rows, widen_rows
 from translate.kernels.pointers import pointer, token_array
+from translate.kernels.structures import check_layout
 from translate.model.int8 import Int8Linear, to_int8
 from translate.model.int8_transformer import Int8Transformer
 from translate.model.transformer import build_model
@@ -78,16 +80,27 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
 
 
 @needs_compiler
-def test_a_structure_that_differs_from_c_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    fields = list(layers._Search._fields_)
-    longer = type("_Search", (ctypes.Structure,), {"_fields_": [*fields, ("more", ctypes.c_int64)]})
-    swapped = type("_Search", (ctypes.Structure,), {"_fields_": [*fields[:-2], fields[-1], fields[-2]]})
-    shape = layers.Shape(16, 1, 1, 16, 16, True, "relu")
-    layers.can_run(shape)
-    for last, name in ((longer, "'Search', 'Search.more'"), (swapped, "'Search.eos', 'Search.room'")):
-        monkeypatch.setattr(layers, "_STRUCTURES", (*layers._STRUCTURES[:-1], last))
-        with pytest.raises(AssertionError, match=rf"layers\.c and layers\.py differ in .*{name}"):
-            layers.can_run(shape)
+@pytest.mark.parametrize(
+    ("declared", "changed", "named"),
+    [
+        ("num_banned, room, eos;", "num_banned, eos, room;", "Search.eos, Search.room"),  # of the same size
+        ("} Search;", "    int64_t more;\n} Search;", "Search"),
+        ("    float epsilon;\n", "    double epsilon;\n", "Norm.epsilon"),
+    ],
+    ids=["order", "length", "type"],
+)
+def test_a_structure_that_c_declares_otherwise_is_named_at_load(
+    declared: str, changed: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (layers,) = (source for source in build.SOURCES if source.name == "layers.c")
+    code = layers.read_text(encoding="utf-8")
+    assert code.count(declared) == 1
+    (tmp_path / "layers.c").write_text(code.replace(declared, changed), encoding="utf-8")
+    monkeypatch.setattr(build, "SOURCES", [tmp_path / "layers.c"])
+    monkeypatch.setattr(build, "FLAGS", ("-O0", "-w", "-shared", "-fPIC"))
+    compiled = ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path)))
+    with pytest.raises(RuntimeError, match=rf"^layers\.c and structures\.py differ in {named};"):
+        check_layout(compiled)
 
 
 @pytest.fixture

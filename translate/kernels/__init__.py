@@ -16,6 +16,7 @@ from torch import Tensor
 
 from translate.kernels.build import load_kernels
 from translate.kernels.pointers import pointer, token_array
+from translate.kernels.structures import check_layout
 
 _MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
 _FEW_QUERIES = 16  # up to which `attend` is faster than torch's kernel
@@ -174,18 +175,24 @@ def library() -> ctypes.CDLL | None:
     """Return the compiled kernels; None where they cannot be compiled or loaded."""
     with _LOADING:
         found = load_kernels()
-    return None if found is None else _declared(found)
+    return None if found is None else declare(found)
 
 
-def _declared(found: ctypes.CDLL) -> ctypes.CDLL:
+def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
+    """Tell ctypes the types of the kernels' functions, and check the layout of the structures they take.
+
+    Raises:
+        RuntimeError: If C lays out a structure otherwise than `structures.py` declares it.
+    """
+    check_layout(kernels)
     pointer, number = ctypes.c_void_p, ctypes.c_long
-    found.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer]
-    found.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
-    found.round_rows.argtypes = [pointer, number, number, pointer, pointer]
-    found.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
-    found.round_rows.restype = found.widen_rows.restype = None
-    found.encode.argtypes = [*[pointer] * 3, number, number]
-    found.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]
-    found.greedy.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
-    found.greedy.restype = number
-    return found
+    kernels.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer]
+    kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
+    kernels.round_rows.argtypes = [pointer, number, number, pointer, pointer]
+    kernels.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
+    kernels.round_rows.restype = kernels.widen_rows.restype = None
+    kernels.encode.argtypes = [*[pointer] * 3, number, number]
+    kernels.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]
+    kernels.greedy.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
+    kernels.greedy.restype = number
+    return kernels

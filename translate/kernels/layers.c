@@ -56,7 +56,7 @@ typedef struct {
     int64_t num_banned, count;
     float *log_probs;
     int64_t *beams, *columns;
-} Wanted;
+} StepResult;
 
 /* A greedy search of sentences, each with a number; `room` is for the longest output. */
 typedef struct {
@@ -71,12 +71,12 @@ typedef struct {
     int64_t num_banned, room, eos;
 } Search;
 
-/* The size of each structure and the offset of each field, by name; layers.py checks its own against them. */
-#define SIZE(type) {#type, sizeof(type)}
-#define FIELD(type, field) {#type "." #field, offsetof(type, field)}
+/* Where each structure and field lies and how large it is; structures.py checks its declarations against this. */
+#define SIZE(type) {#type, 0, sizeof(type)}
+#define FIELD(type, field) {#type "." #field, offsetof(type, field), sizeof(((type *)0)->field)}
 typedef struct {
     const char *name;
-    int64_t bytes;
+    int64_t offset, bytes;
 } Place;
 const Place struct_layout[] = {
     SIZE(Linear), FIELD(Linear, weight), FIELD(Linear, scale), FIELD(Linear, bias), FIELD(Linear, start),
@@ -90,12 +90,12 @@ const Place struct_layout[] = {
     FIELD(Stack, layer), FIELD(Stack, last_norm),
     SIZE(LayerState), FIELD(LayerState, self_kv), FIELD(LayerState, memory_kv), FIELD(LayerState, memory_strides),
     SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, scale), FIELD(Embedding, position),
-    SIZE(Wanted), FIELD(Wanted, logits), FIELD(Wanted, sums), FIELD(Wanted, banned), FIELD(Wanted, num_banned),
-    FIELD(Wanted, count), FIELD(Wanted, log_probs), FIELD(Wanted, beams), FIELD(Wanted, columns),
+    SIZE(StepResult), FIELD(StepResult, logits), FIELD(StepResult, sums), FIELD(StepResult, banned), FIELD(StepResult, num_banned),
+    FIELD(StepResult, count), FIELD(StepResult, log_probs), FIELD(StepResult, beams), FIELD(StepResult, columns),
     SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, limits),
     FIELD(Search, lengths), FIELD(Search, outputs), FIELD(Search, output_sums), FIELD(Search, banned),
     FIELD(Search, num_banned), FIELD(Search, room), FIELD(Search, eos),
-    {0, 0},
+    {NULL, 0, 0},
 };
 
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
@@ -364,17 +364,17 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
 
 /* Write the wanted result of sentences `first` and following, whose hypotheses the decoder has turned into x; a few at a time. */
 static int answer(const Linear *output, const float *x, long first, long sentences, long hypotheses,
-                  const Wanted *wanted, Scratch scratch) {
+                  const StepResult *result, Scratch scratch) {
     long most = larger_of(1, LOGITS / hypotheses), outputs = output->outputs;
     int failed = 0;
     for (long done = 0; done < sentences && !failed; done += most) {
-        long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * wanted->count;
-        float *logits = wanted->logits ? wanted->logits + sentence * hypotheses * outputs : scratch.logits;
+        long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * result->count;
+        float *logits = result->logits ? result->logits + sentence * hypotheses * outputs : scratch.logits;
         linear(output, x + done * hypotheses * output->inputs, count * hypotheses, &scratch, logits);
-        if (!wanted->logits)
-            failed = best_continuations(logits, wanted->sums + sentence * hypotheses, wanted->banned,
-                                        wanted->num_banned, count, hypotheses, outputs, wanted->count,
-                                        wanted->log_probs + at, wanted->beams + at, wanted->columns + at);
+        if (!result->logits)
+            failed = best_continuations(logits, result->sums + sentence * hypotheses, result->banned,
+                                        result->num_banned, count, hypotheses, outputs, result->count,
+                                        result->log_probs + at, result->beams + at, result->columns + at);
     }
     return failed;
 }
@@ -389,20 +389,20 @@ static int answer(const Linear *output, const float *x, long first, long sentenc
    Returns 0, 1 without memory, or 2 if one of the ids is outside the vocabulary. */
 int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
-                long entries, long capacity, long src_len, const Wanted *wanted) {
+                long entries, long capacity, long src_len, const StepResult *result) {
     for (long row = 0; row < sentences * hypotheses; row++)
         if (ids[row] < 0 || ids[row] >= output->outputs) return 2;
     long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,
-                         wanted->logits ? 0 : larger_of(LOGITS, hypotheses) * output->outputs);
+                         result->logits ? 0 : larger_of(LOGITS, hypotheses) * output->outputs);
     if (failed) return failed;
     for (long first = 0; first < sentences && !failed; first += block) {
         long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;
         embed(embedding, ids + row, count * hypotheses, stack->width, scratch.x);
         failed = step_block(stack, states, first, scratch.x, descent ? descent + row * keys : NULL,
                             src_mask + first * src_len, count, hypotheses, entries, capacity, src_len, scratch);
-        failed |= answer(output, scratch.x, first, count, hypotheses, wanted, scratch);
+        failed |= answer(output, scratch.x, first, count, hypotheses, result, scratch);
     }
     free(scratch.space);
     return failed;
@@ -451,9 +451,9 @@ long greedy(const Stack *stack, const Linear *output, const Embedding *embedding
     for (; rows && entries < capacity && !failed; entries++) {
         Embedding newest = *embedding;
         if (newest.position) newest.position += entries * stack->width;
-        Wanted wanted = {NULL, search->sums, search->banned, search->num_banned, 1, log_probs, beams, chosen};
+        StepResult result = {NULL, search->sums, search->banned, search->num_banned, 1, log_probs, beams, chosen};
         failed = decode_step(stack, output, &newest, states, search->ids, NULL, src_mask, rows, 1, entries, capacity,
-                             src_len, &wanted);
+                             src_len, &result);
         memcpy(search->sums, log_probs, rows * sizeof(float));
         memcpy(search->ids, chosen, rows * sizeof(int64_t));
         for (long row = rows - 1; row >= 0; row--) /* the last one is known to go on when it moves */
@@ -475,7 +475,7 @@ int has_byte_products(void) { return 0; }
 int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) { return 1; }
 int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
-                long entries, long capacity, long src_len, const Wanted *wanted) {
+                long entries, long capacity, long src_len, const StepResult *result) {
     return 1;
 }
 long greedy(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,

@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from translate.kernels.layers import Int8Weights, Newest, NormWeights, Packed, Shape, can_run
+from translate.kernels.layers import Int8Weights, LayerShape, NormWeights, PackedStack, StepInputs, can_run
 from translate.model.attention import Attention
 from translate.model.cache import DecoderState, expected_length
 from translate.model.int8 import Int8Linear
@@ -28,8 +28,8 @@ class Int8Transformer:
         encoder, decoder = (list(map(_weights, stack)) for stack in (model.encoder_layers, model.decoder_layers))
         last, output = _norm(model.decoder_norm), _linear(model.output)
         table = model.tgt_embedding.tokens.weight.detach().float()
-        self._encoder = Packed(_shape(model.encoder_layers), encoder, _norm(model.encoder_norm))
-        self._decoder = Packed(_shape(model.decoder_layers), decoder, last, output, table)
+        self._encoder = PackedStack(_shape(model.encoder_layers), encoder, _norm(model.encoder_norm))
+        self._decoder = PackedStack(_shape(model.decoder_layers), decoder, last, output, table)
         self._table_of_positions = table.new_empty(0, table.size(1))
 
     def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
@@ -42,13 +42,13 @@ class Int8Transformer:
 
     def step(self, last_ids: Tensor, state: DecoderState) -> Tensor:
         """Compute the logits [B * N, V] of the next token, given each row's newest one [B * N]."""
-        return self._decoder.step(self._newest(last_ids, state))
+        return self._decoder.step(self._step_inputs(last_ids, state))
 
     def best_step(
         self, last_ids: Tensor, state: DecoderState, sums: Tensor, banned: Sequence[int], count: int
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Find the best continuations of a step in its logits."""
-        return self._decoder.best_step(self._newest(last_ids, state), sums, banned, count)
+        return self._decoder.best_step(self._step_inputs(last_ids, state), sums, banned, count)
 
     def greedy(
         self,
@@ -64,7 +64,7 @@ class Int8Transformer:
         expected = expected_length(src_mask.size(1))
         return self._decoder.greedy(memories, src_mask, self._positions, limits, expected, banned, bos_id, eos_id)
 
-    def _newest(self, last_ids: Tensor, state: DecoderState) -> Newest:
+    def _step_inputs(self, last_ids: Tensor, state: DecoderState) -> StepInputs:
         """Return the inputs of a step in C, with room for its tokens in the caches."""
         positions = self._positions(state.length + 1)
         position = None if positions is None else positions[state.length]
@@ -72,7 +72,7 @@ class Int8Transformer:
         memories = [memory.kv for memory in state.memory_caches]
         pairs = zip(state.self_caches, memories, strict=True)
         caches = [(cache.reserve(memory, state.beam_size)[1], memory) for cache, memory in pairs]
-        return Newest(last_ids, position, descent, state.memory_mask[:, 0, 0], entries, caches)
+        return StepInputs(last_ids, position, descent, state.memory_mask[:, 0, 0], entries, caches)
 
     def _positions(self, count: int) -> Tensor | None:
         """Return what is added to the embeddings of the first `count` tokens or more, [P, M]."""
@@ -101,12 +101,12 @@ def _alike(layers: nn.ModuleList) -> bool:
     return plain and len({one.num_kv_heads for one in attentions}) == 1 and can_run(_shape(layers))
 
 
-def _shape(layers: nn.ModuleList) -> Shape:
+def _shape(layers: nn.ModuleList) -> LayerShape:
     layer = layers[0]
     assert isinstance(layer, (EncoderLayer, DecoderLayer))
     attention, ff = layer.self_attention, layer.feed_forward
     sizes = attention.num_heads, attention.num_kv_heads, attention.head_dim
-    return Shape(attention.out.weight.size(0), *sizes, ff.outer.weight.size(1), layer.norm_first, ff.activation)
+    return LayerShape(attention.out.weight.size(0), *sizes, ff.outer.weight.size(1), layer.norm_first, ff.activation)
 
 
 def _weights(layer: nn.Module) -> dict[str, Int8Weights | NormWeights | None]:
