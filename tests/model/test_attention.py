@@ -18,7 +18,6 @@ from translate.model.attention import (
 )
 from translate.model.cache import KVCache
 from translate.model.masks import causal_attn_mask, source_attn_mask
-from translate.model.positions import RotaryPositions
 
 HEAD_COUNTS = [4, 2, 1]  # multi-head, grouped, multi-query
 
@@ -171,7 +170,7 @@ def test_what_a_call_cannot_do_is_refused() -> None:
     with pytest.raises(ValueError, match=r"bool with True = may attend, not torch\.float32"):
         attention(x, attn_mask=torch.zeros(5, 5))
     with pytest.raises(ValueError, match="no rotary positions"):
-        make(rotary=RotaryPositions(4))(x, x)
+        make(rotary=True)(x, x)
 
 
 def test_the_explicit_core_trains_where_it_is_faster() -> None:

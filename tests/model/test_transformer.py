@@ -10,9 +10,9 @@ from torch.testing import assert_close
 
 from translate.config.model import ModelConfig
 from translate.model.cache import DecoderState, MemoryCache, expected_length
-from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, LayerSpec, make_norm
+from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward, make_norm
 from translate.model.masks import causal_attn_mask, source_attn_mask
-from translate.model.transformer import Transformer, build_model, build_outline, layer_spec
+from translate.model.transformer import Transformer, build_model, build_outline
 
 TINY = ModelConfig(d_model=16, d_ff=32, num_heads=4, num_encoder_layers=2, num_decoder_layers=3)
 VARIANTS = {
@@ -49,8 +49,8 @@ def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return src * src_mask, tgt * tgt_mask, src_mask, tgt_mask
 
 
-def spec(norm_first: bool, activation: str) -> LayerSpec:
-    return replace(layer_spec(TINY), norm_first=norm_first, activation=activation, dropout=0.0)
+def without_dropout(norm_first: bool, activation: str) -> ModelConfig:
+    return replace(TINY, norm_first=norm_first, activation=activation, dropout=0.0)
 
 
 def copy_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
@@ -72,7 +72,7 @@ def copy_rest(ours: nn.Module, theirs: nn.Module, norms: list[str]) -> None:
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_encoder_layer_equals_torch(norm_first: bool, activation: str) -> None:
     torch.manual_seed(0)
-    ours = EncoderLayer(spec(norm_first, activation))
+    ours = EncoderLayer(without_dropout(norm_first, activation))
     theirs = nn.TransformerEncoderLayer(16, 4, 32, 0.0, activation, batch_first=True, norm_first=norm_first)
     copy_attention(ours.self_attention, theirs.self_attn)
     copy_rest(ours, theirs, ["self_norm", "ff_norm"])
@@ -84,7 +84,7 @@ def test_encoder_layer_equals_torch(norm_first: bool, activation: str) -> None:
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_decoder_layer_equals_torch(norm_first: bool) -> None:
     torch.manual_seed(0)
-    ours = DecoderLayer(spec(norm_first, "relu"))
+    ours = DecoderLayer(without_dropout(norm_first, "relu"))
     theirs = nn.TransformerDecoderLayer(16, 4, 32, 0.0, "relu", batch_first=True, norm_first=norm_first)
     copy_attention(ours.self_attention, theirs.self_attn)
     copy_attention(ours.cross_attention, theirs.multihead_attn)

@@ -13,7 +13,6 @@ from torch.testing import assert_close
 from translate.model.attention import Attention, explicit_attention
 from translate.model.cache import KVCache, Selection
 from translate.model.masks import causal_attn_mask, source_attn_mask
-from translate.model.positions import RotaryPositions
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "single head": {"num_heads": 1},
@@ -27,10 +26,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "talking latent": {"talking_heads": True, "kv_latent_dim": 6},
 }
 ROTARY: dict[str, dict[str, Any]] = {
-    "rotary": {"rotary": 4},  # the width, from which each test makes positions of its own
-    "grouped rotary": {"num_kv_heads": 2, "rotary": 4},
-    "latent rotary": {"kv_latent_dim": 6, "rotary": 2},
-    "talking rotary": {"talking_heads": True, "rotary": 4},
+    "rotary": {"rotary": True},
+    "grouped rotary": {"num_kv_heads": 2, "rotary": True},
+    "latent rotary": {"kv_latent_dim": 6, "rotary": True},
+    "talking rotary": {"talking_heads": True, "rotary": True},
 }
 DTYPES = [torch.float32, torch.bfloat16]
 CASES = ["none", "padding", "causal", "both", "empty row", "cross", "cross, empty row"]
@@ -46,10 +45,7 @@ every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float32", "bfloat16
 
 def make(variant: str) -> Attention:
     torch.manual_seed(0)
-    arguments = {"num_heads": 4} | (VARIANTS | ROTARY)[variant]
-    if "rotary" in arguments:
-        arguments["rotary"] = RotaryPositions(arguments["rotary"])
-    attention = Attention(16, **arguments)
+    attention = Attention(16, **{"num_heads": 4} | (VARIANTS | ROTARY)[variant])
     for parameter in attention.parameters():  # biases and mixes too
         nn.init.normal_(parameter, std=0.3)
     return attention
@@ -377,7 +373,8 @@ def test_the_rotary_key_of_a_latent_sees_distances_alone() -> None:
         ({"num_kv_heads": 2, "kv_latent_dim": 6}, r"num_kv_heads \(2\) and kv_latent_dim \(6\) exclude each other"),
         ({"kv_latent_dim": 0}, r"kv_latent_dim \(0\) must be at least 1"),
         ({"head_dim": 0}, r"head_dim \(0\) must be at least 1"),
-        ({"rotary": RotaryPositions(2)}, r"rotary positions of width 2 do not fit head_dim \(4\)"),
+        ({"head_dim": 5, "rotary": True}, "rotary positions need an even head_dim, not 5"),
+        ({"head_dim": 6, "kv_latent_dim": 6, "rotary": True}, "rotary positions need an even head_dim, not 3"),
     ],
 )
 def test_what_excludes_each_other_is_refused(arguments: dict[str, Any], message: str) -> None:
@@ -443,10 +440,9 @@ def test_steps_without_gradients_take_the_kernels_only_where_these_know_the_vari
 
 
 def widened(variant: str) -> dict[str, Any]:
-    """The arguments of a variant for four heads of width 16; latents and rotary positions as wide as that."""
-    arguments = {
-        name: value for name, value in (VARIANTS | ROTARY)[variant].items() if name not in ("num_heads", "bias")
-    }
-    if "rotary" in arguments:
-        arguments["rotary"] = RotaryPositions(16)
-    return arguments | ({"kv_latent_dim": 16} if "kv_latent_dim" in arguments else {}) | {"head_dim": 16}
+    """The arguments of a variant for four heads, whose widths and latents are multiples of 16."""
+    changed = ("num_heads", "bias", "kv_latent_dim")
+    arguments = {name: value for name, value in (VARIANTS | ROTARY)[variant].items() if name not in changed}
+    if "latent" not in variant:
+        return arguments | {"head_dim": 16}
+    return arguments | {"kv_latent_dim": 16, "head_dim": 32}  # the rotary key is half as wide as a head

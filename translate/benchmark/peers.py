@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from translate.config.model import ModelConfig
 from translate.data.batch import Batch
-from translate.model.transformer import make_embedding
+from translate.model.transformer import Embedding
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class TorchTransformer(nn.Module):
 
     def __init__(self, config: ModelConfig, sizes: Sizes) -> None:
         super().__init__()
-        self.src_embedding = make_embedding(config, sizes.src_vocab, sizes.pad_id)
+        self.src_embedding = Embedding(config, sizes.src_vocab, sizes.pad_id)
         shared = config.share_embeddings
-        self.tgt_embedding = self.src_embedding if shared else make_embedding(config, sizes.tgt_vocab, sizes.pad_id)
+        self.tgt_embedding = self.src_embedding if shared else Embedding(config, sizes.tgt_vocab, sizes.pad_id)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*enable_nested_tensor.*")
             self.transformer = nn.Transformer(

@@ -1,4 +1,4 @@
-"""The one attention of the project, and its two cores: fused (fast) and explicit (shows its weights)."""
+"""Attention: two cores that compute it (fused is fast, explicit shows its weights) and the one class around them."""
 
 import torch
 import torch.nn.functional as F
@@ -11,22 +11,126 @@ from translate.model.int8 import linear_rows
 from translate.model.positions import RotaryPositions
 
 
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0, *, scale: float | None = None
+) -> Tensor:
+    """Compute softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
+
+    Keys and values of grouped heads are never repeated: query heads that share a key head become more queries of it.
+    Where the mask differs from query to query it would have to be repeated for them, so on a CPU, whose kernel takes
+    groups as they are, the kernel does the grouping.
+
+    Args:
+        q: [B, H, Q, D].
+        k: [B, G, K, D]; query head h reads key head h // R.
+        v: [B, G, K, E]; the width E is D, or that of a latent.
+        attn_mask: Bool, broadcastable to [B, H, Q, K], or None.
+        dropout: Share of weights zeroed, 0 to 1.
+        scale: Factor of the scores; None means 1 / √D.
+
+    Returns:
+        [B, H, Q, E]; zeros where a query may attend to nothing.
+    """
+    batch, heads, queries, head_dim = q.shape
+    groups = k.size(1)
+    if groups == heads:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
+    if attn_mask is not None and _per_query(attn_mask):
+        if q.device.type == "cpu":
+            return F.scaled_dot_product_attention(
+                q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale, enable_gqa=True
+            )
+        attn_mask = _group_mask(attn_mask, heads, groups, queries)
+    grouped = q.reshape(batch, groups, -1, head_dim)  # [B, G, R * Q, D]
+    out = F.scaled_dot_product_attention(grouped, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
+    return out.reshape(batch, heads, queries, -1)  # [B, G, R * Q, E] -> [B, H, Q, E]
+
+
+def explicit_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None,
+    dropout: float = 0.0,
+    *,
+    scale: float | None = None,
+    mixes: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Compute softmax(q kᵀ * scale, masked) v in plain steps, with the weights in between.
+
+    The queries are scaled, not the scores: in float16, scores overflow above 65,504.
+
+    Args:
+        q: [B, H, Q, D].
+        k: [B, G, K, D].
+        v: [B, G, K, E].
+        attn_mask: Bool, broadcastable to [B, H, Q, K], or None; with `mixes` the same for all heads.
+        dropout: Share of weights zeroed, 0 to 1.
+        scale: Factor of the scores; None means 1 / √D.
+        mixes: Two matrices [H, H] of talking heads: row h says how much of each head's scores, and later of each
+            head's weights, head h takes. The mask stands between them.
+
+    Returns:
+        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it may attend to
+        nothing; after talking heads to whatever the mixing gives.
+    """
+    batch, heads, queries, head_dim = q.shape
+    q = q * (head_dim**-0.5 if scale is None else scale)
+    grouped = q.reshape(batch, k.size(1), -1, head_dim)  # [B, G, R * Q, D]
+    scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1)  # [B, H, Q, K]
+    if mixes is not None:
+        scores = torch.einsum("bhqk,gh->bgqk", scores, mixes[0])
+    if attn_mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        blocked = ~attn_mask
+        weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1)
+        weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
+    if mixes is not None:
+        weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1])
+    kept = apply_dropout(weights, dropout, training=True).reshape(batch, k.size(1), -1, k.size(2))  # [B, G, R * Q, K]
+    return (kept @ v).view(batch, heads, queries, -1), weights  # [B, H, Q, E], [B, H, Q, K]
+
+
+def explicit_is_faster(q: Tensor, dropout: float) -> bool:
+    """Return whether training on a CPU is faster through the explicit core.
+
+    It is so with dropout of weights, for which torch's kernel builds the weights as well and draws a slower mask, and
+    for short sequences in bfloat16, where the backward pass of that kernel is far slower than plain matrix products.
+    """
+    return q.device.type == "cpu" and (dropout > 0 or (q.dtype == torch.bfloat16 and q.size(2) <= 128))
+
+
+def _per_query(attn_mask: Tensor) -> bool:
+    """Return whether a mask differs between the queries or the heads of a sentence."""
+    return any(size > 1 for size in attn_mask.shape[-3:-1])
+
+
+def _group_mask(attn_mask: Tensor, heads: int, groups: int, queries: int) -> Tensor:
+    """Reshape a mask for [B, H, Q, K] into one for [B, G, R * Q, K], without touching K."""
+    attn_mask = attn_mask[(None,) * (4 - attn_mask.dim())]
+    batch, _, _, keys = attn_mask.shape
+    per_head = attn_mask.size(1) == heads
+    mask = attn_mask.expand(batch, heads if per_head else heads // groups, queries, keys)
+    return mask.reshape(batch, groups if per_head else 1, -1, keys)
+
+
 class Attention(nn.Module):
-    """Multi-head attention and its relatives: self-attention, cached self-attention and cross-attention in one class.
+    r"""Multi-head attention and its relatives: self-attention, cached self-attention and cross-attention in one class.
 
     `num_kv_heads` G below `num_heads` H makes it grouped-query attention (G = 1: multi-query): R = H // G query heads
     read the same keys and values.
 
         G = H, multi-head     1 < G < H, grouped     G = 1, multi-query
         q  q  q  q            q  q  q  q             q  q  q  q
-        |  |  |  |             \\/    \\/               \\  \\/  /
+        |  |  |  |             \/    \/               \  \/  /
         kv kv kv kv            kv    kv                  kv
 
-    `kv_latent_dim` L makes it multi-head latent attention: a token is remembered as one latent of L numbers, from which
-    each head has its keys and values. Training expands them. With a cache nothing is expanded: the key's
+    `kv_latent_dim` L makes it multi-head latent attention: each token is cached as one latent of L numbers, from which
+    the keys and values of all heads are computed. Training expands them. With a cache nothing is expanded: the key's
     up-projection moves to the query and the value's behind the weighted sum, so that all heads read the latents
-    themselves, as in multi-query attention with one head of width L. Up-projections have no bias: the key's would
-    cancel in the softmax, and the value's is in the output's.
+    themselves, as in multi-query attention with one head of width L. The up-projections have no bias: the key's would
+    cancel in the softmax, and the value's is part of the output's.
 
     `talking_heads` lets the heads mix: their scores before the softmax and their weights after it, by a learned [H, H]
     matrix each, which start as the identity.
@@ -40,8 +144,8 @@ class Attention(nn.Module):
         talking_heads: Whether heads mix; always through the explicit core, which builds the weights.
         bias: Whether the projections of x, of the memory and of the output have one.
         dropout: Share of attention weights zeroed in training, 0 to 1.
-        rotary: Positions turned into self-attention's queries and keys, of width D; refused by cross-attention. With a
-            latent they make a rotary key beside it, shared by the heads.
+        rotary: Whether queries and keys are rotated by their positions, for self-attention alone. A latent is not
+            rotated; beside it there is a rotary key of width D // 2, which the heads share.
 
     Raises:
         ValueError: If the widths or head counts do not divide or exclude each other, or `dropout` is outside 0 to 1.
@@ -62,16 +166,16 @@ class Attention(nn.Module):
         talking_heads: bool = False,
         bias: bool = True,
         dropout: float = 0.0,
-        rotary: RotaryPositions | None = None,
+        rotary: bool = False,
     ) -> None:
         super().__init__()
-        _check(d_model, num_heads, num_kv_heads, head_dim, kv_latent_dim, dropout)
+        _check_sizes(d_model, num_heads, num_kv_heads, head_dim, kv_latent_dim, dropout)
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads or num_heads
         self.head_dim = head_dim or d_model // num_heads
-        self.kv_latent_dim, self.dropout, self.rotary = kv_latent_dim, dropout, rotary
-        self.rotary_dim = rotary.head_dim if rotary is not None and kv_latent_dim is not None else 0
-        if rotary is not None and kv_latent_dim is None and rotary.head_dim != self.head_dim:
-            raise ValueError(f"rotary positions of width {rotary.head_dim} do not fit head_dim ({self.head_dim})")
+        self.kv_latent_dim, self.dropout = kv_latent_dim, dropout
+        latent = kv_latent_dim is not None
+        self.rotary = RotaryPositions(self.head_dim // 2 if latent else self.head_dim) if rotary else None
+        self.rotary_dim = self.head_dim // 2 if rotary and latent else 0  # of the key beside a latent
         heads_dim = num_heads * self.head_dim
         kv_parts = [self.num_kv_heads * self.head_dim] * 2 if kv_latent_dim is None else [kv_latent_dim]
         self.q_parts = [heads_dim, num_heads * self.rotary_dim] if self.rotary_dim else [heads_dim]
@@ -81,11 +185,11 @@ class Attention(nn.Module):
         self.mix_scores = nn.Parameter(torch.empty(num_heads, num_heads)) if talking_heads else None
         self.mix_weights = nn.Parameter(torch.empty(num_heads, num_heads)) if talking_heads else None
         self.out = nn.Linear(heads_dim, d_model, bias=bias)
-        self.recorded: list[Tensor] | None = None  # a list here makes forward use the explicit core and add its weights
+        self.recorded: list[Tensor] | None = None  # a list makes forward use the explicit core and append its weights
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initialize: Xavier-uniform for each projection by its shape, zero biases, heads that are not mixed yet."""
+        """Initialize each projection Xavier-uniformly by its shape, biases with zeros and mixes with the identity."""
         projections = [*torch.split(self.qkv.weight, self.q_parts + self.kv_parts), self.out.weight]
         if self.kv_up is not None:
             projections += self.kv_up.weight.chunk(2)
@@ -123,32 +227,32 @@ class Attention(nn.Module):
 
         Raises:
             ValueError: If `memory` and `cache` are both given, if the mask is not bool, for cross-attention with
-                rotary positions, for hypotheses that do not divide among the sentences of a `MemoryCache` or have masks
-                of their own, or for talking heads whose mask differs from head to head.
+                rotary positions, for hypotheses that do not divide among the sentences of a `MemoryCache` or have
+                different masks, or for talking heads whose mask differs from head to head.
         """
         if memory is not None and cache is not None:
             raise ValueError("give attention a memory or a cache, not both; project_memory(memory) makes the cache")
         self._check_mask(attn_mask)
         if memory is not None:
-            kv = self._project_kv(memory)
-            q = self._project_query(x, x.size(0))
+            q, kv = self._project_query(x, x.size(0)), self._project_kv(memory)
         elif isinstance(cache, MemoryCache):
             _check_hypotheses(x, cache, attn_mask)
             q, kv = self._project_query(x, cache.kv.size(0)), cache.kv
         else:
             q, kv = self._project_self(x, cache)
         if self.kv_up is None:
-            k, v = kv.unbind(1)
+            k, v = kv.unbind(1)  # each [B, G, K, D]
             heads = self._attend(q, k, v, attn_mask, stepping=cache is not None)
         elif cache is None:
             k, v = self._expand_latent(kv)
             heads = self._attend(q, k, v, attn_mask)
         else:
             heads = self._attend_latent(q, kv, attn_mask)
-        return self.out(heads.transpose(1, 2).reshape(*x.shape[:2], -1))  # type: ignore[no-any-return]
+        heads = heads.transpose(1, 2).reshape(*x.shape[:2], -1)  # [B, H, N * Q, D] -> [B * N, Q, H * D]
+        return self.out(heads)  # type: ignore[no-any-return]
 
     def project_memory(self, memory: Tensor) -> MemoryCache:
-        """Project a memory [B, K, M] to what every later query needs of it, in one matmul."""
+        """Project a memory [B, K, M] to all that later queries need of it, in one matrix product."""
         return MemoryCache(self._project_kv(memory))
 
     def _project_kv(self, memory: Tensor) -> Tensor:
@@ -159,20 +263,20 @@ class Attention(nn.Module):
     def _project_query(self, x: Tensor, num_sentences: int) -> Tensor:
         (q_dim,) = self.q_parts
         q = linear_rows(self.qkv, x, slice(q_dim))
-        return self._split_heads(q.view(num_sentences, -1, q_dim))  # the hypotheses of a sentence are more queries
+        return self._split_heads(q.view(num_sentences, -1, q_dim))  # [B, H, N * Q, D]: hypotheses are more queries
 
     def _project_self(self, x: Tensor, cache: KVCache | None) -> tuple[Tensor, Tensor]:
-        """Project x to queries [B, H, Q, D] and the cached form of all tokens so far; see `_split_kv`.
+        """Project x to queries [B, H, Q, D] and, as `_split_kv` gives them, keys and values of all tokens so far.
 
-        The hypotheses of a sentence are more queries.
+        The hypotheses of a sentence become more queries of it.
         """
         *queries, kv = torch.split(self.qkv(x), [*self.q_parts, sum(self.kv_parts)], dim=-1)
-        parts = [self._split_heads(part) for part in queries]
+        parts = [self._split_heads(part) for part in queries]  # [B, H, Q, D], and [B, H, Q, rotary_dim] with a latent
         kv = self._split_kv(kv)
         if self.rotary is not None:
             offset = cache.length if cache is not None else 0
             parts[-1] = self.rotary(parts[-1], offset)
-            kv = self._rotate_keys(kv, offset)
+            kv = self._rotate_keys(kv, self.rotary, offset)
         q = torch.cat(parts, dim=-1) if parts[1:] else parts[0]
         if cache is None:
             return q, kv
@@ -180,19 +284,18 @@ class Attention(nn.Module):
             q = q.squeeze(2).view(-1, cache.hypotheses, *q.shape[1::2]).transpose(1, 2)
         return q, cache.append(kv)
 
-    def _rotate_keys(self, kv: Tensor, offset: int) -> Tensor:
-        assert self.rotary is not None
+    def _rotate_keys(self, kv: Tensor, rotary: RotaryPositions, offset: int) -> Tensor:
         if self.kv_latent_dim is None:
             k, v = kv.unbind(1)
-            return torch.stack((self.rotary(k, offset), v), dim=1)
+            return torch.stack((rotary(k, offset), v), dim=1)
         latent, k = torch.split(kv, self.kv_parts, dim=-1)
-        return torch.cat((latent, self.rotary(k, offset)), dim=-1)
+        return torch.cat((latent, rotary(k, offset)), dim=-1)
 
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.num_heads, -1).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
 
     def _split_kv(self, kv: Tensor) -> Tensor:
-        """Split off keys and values [B, 2, G, K, D], or latents with rotary keys [B, 1, K, L + rotary_dim]."""
+        """Split into keys and values [B, 2, G, K, D], or into latents with rotary keys [B, 1, K, L + rotary_dim]."""
         if self.kv_latent_dim is not None:
             return kv[:, None]
         return kv.view(*kv.shape[:2], 2, self.num_kv_heads, self.head_dim).permute(0, 2, 3, 1, 4)
@@ -201,28 +304,29 @@ class Attention(nn.Module):
         """Expand latents to keys [B, H, K, D + rotary_dim] and values [B, H, K, D] of each head."""
         assert self.kv_up is not None
         latent, *rotary = torch.split(kv, self.kv_parts, dim=-1)  # [B, 1, K, L], [B, 1, K, rotary_dim]
-        k, v = (self._split_heads(part) for part in self.kv_up(latent[:, 0]).chunk(2, dim=-1))
+        k, v = (self._split_heads(part) for part in self.kv_up(latent[:, 0]).chunk(2, dim=-1))  # each [B, H, K, D]
         return torch.cat((k, rotary[0].expand(-1, self.num_heads, -1, -1)), dim=-1) if rotary else k, v
 
     def _attend_latent(self, q: Tensor, kv: Tensor, attn_mask: Tensor | None) -> Tensor:
-        """Compute the same as with expanded keys and values from the latents as they lie in the cache."""
+        """Attend to the latents as they lie in the cache; the same as with expanded keys and values."""
         assert self.kv_up is not None
         assert self.kv_latent_dim is not None
         k_up, v_up = self.kv_up.weight.view(2, self.num_heads, self.head_dim, -1)  # each [H, D, L]
         content, rotary = torch.split(q, [self.head_dim, self.rotary_dim], dim=-1)
-        q = torch.cat((torch.einsum("bhqd,hdl->bhql", content, k_up), rotary), dim=-1)
+        q = torch.cat((torch.einsum("bhqd,hdl->bhql", content, k_up), rotary), dim=-1)  # [B, H, Q, L + rotary_dim]
         heads = self._attend(q, kv, kv[..., : self.kv_latent_dim], attn_mask, stepping=True)  # [B, H, Q, L]
         return torch.einsum("bhql,hdl->bhqd", heads, v_up)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, *, stepping: bool = False) -> Tensor:
-        """Attend with heads [B, H, Q, D] by the fastest core; with `stepping`, token by token, Q is small."""
+        """Attend with heads [B, H, Q, D] by the fastest core; `stepping` says that there is a cache and Q is small."""
         dropout = self.dropout if self.training else 0.0
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
-        if mixes is None and self.recorded is None and stepping and not dropout and attends(q, v, attn_mask):
-            return attend(q, k, v, attn_mask, scale)
-        if mixes is None and self.recorded is None and not (q.requires_grad and explicit_is_faster(q, dropout)):
-            return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
+        if mixes is None and self.recorded is None:
+            if stepping and not dropout and attends(q, v, attn_mask):
+                return attend(q, k, v, attn_mask, scale)
+            if not (q.requires_grad and explicit_is_faster(q, dropout)):
+                return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
         heads, weights = explicit_attention(q, k, v, attn_mask, dropout, scale=scale, mixes=mixes)
         if self.recorded is not None:
             self.recorded.append(weights)
@@ -240,108 +344,6 @@ class Attention(nn.Module):
             )
 
 
-def fused_attention(
-    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, dropout: float = 0.0, *, scale: float | None = None
-) -> Tensor:
-    """Compute softmax(q kᵀ * scale, masked) v in one kernel that never builds the weights.
-
-    K and V of grouped heads are never repeated: query heads that share a key head are laid out as more queries of it.
-    On a CPU, where the kernel knows groups itself, it gets them as they are if the mask tells queries apart, since
-    that mask would have to be repeated.
-
-    Args:
-        q: [B, H, Q, D].
-        k: [B, G, K, D]; query head h reads key head h // R.
-        v: [B, G, K, E]; E is D but for latents.
-        attn_mask: Bool, broadcastable to [B, H, Q, K], or None.
-        dropout: Share of weights zeroed, 0 to 1.
-        scale: Factor of the scores; None means 1 / √D.
-
-    Returns:
-        [B, H, Q, E]; zeros where a query may attend to nothing.
-    """
-    batch, heads, queries, head_dim = q.shape
-    groups = k.size(1)
-    if groups == heads:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
-    if attn_mask is not None and _per_query(attn_mask):
-        if q.device.type == "cpu":
-            return F.scaled_dot_product_attention(
-                q, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale, enable_gqa=True
-            )
-        attn_mask = _group_mask(attn_mask, heads, groups, queries)
-    grouped = q.reshape(batch, groups, -1, head_dim)  # [B, G, R * Q, D]
-    out = F.scaled_dot_product_attention(grouped, k, v, attn_mask=attn_mask, dropout_p=dropout, scale=scale)
-    return out.reshape(batch, heads, queries, -1)
-
-
-def explicit_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    attn_mask: Tensor | None,
-    dropout: float = 0.0,
-    *,
-    scale: float | None = None,
-    mixes: tuple[Tensor, Tensor] | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Compute attention in plain steps; other arguments as in `fused_attention`.
-
-    Args:
-        q: [B, H, Q, D].
-        k: [B, G, K, D].
-        v: [B, G, K, E].
-        attn_mask: Bool or None; with `mixes` the same for all heads.
-        dropout: Share of weights zeroed, 0 to 1.
-        scale: Factor of the scores; None means 1 / √D.
-        mixes: Two matrices [H, H] of talking heads: row h says how much of each head's scores, and later of each
-            head's weights, head h takes. The mask stands between them.
-
-    Returns:
-        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it may attend to
-        nothing; after talking heads to whatever the mixing gives.
-    """
-    batch, heads, queries, head_dim = q.shape
-    grouped = q.reshape(batch, k.size(1), -1, head_dim)  # [B, G, R * Q, D]
-    scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1)
-    scores = scores * (head_dim**-0.5 if scale is None else scale)
-    if mixes is not None:
-        scores = torch.einsum("bhqk,gh->bgqk", scores, mixes[0])
-    if attn_mask is None:
-        weights = scores.softmax(dim=-1)
-    else:
-        blocked = ~attn_mask
-        weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1)
-        weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
-    if mixes is not None:
-        weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1])
-    out = apply_dropout(weights, dropout, training=True).reshape(batch, k.size(1), -1, k.size(2)) @ v
-    return out.view(batch, heads, queries, -1), weights
-
-
-def explicit_is_faster(q: Tensor, dropout: float) -> bool:
-    """Return whether training on a CPU is faster through the explicit core.
-
-    With dropout of weights, where torch builds them as well, but with a slower mask; and in bfloat16 up to some length,
-    where the fused kernel's backward runs far below the speed of plain matmuls.
-    """
-    return q.device.type == "cpu" and (dropout > 0 or (q.dtype == torch.bfloat16 and q.size(2) <= 128))
-
-
-def _per_query(attn_mask: Tensor) -> bool:
-    """Return whether a mask differs between the queries or the heads of a sentence."""
-    return any(size > 1 for size in attn_mask.shape[-3:-1])
-
-
-def _group_mask(attn_mask: Tensor, heads: int, groups: int, queries: int) -> Tensor:
-    """Reshape a mask for [B, H, Q, K] into one for [B, G, R * Q, K], without touching K."""
-    attn_mask = attn_mask[(None,) * (4 - attn_mask.dim())]
-    batch, _, _, keys = attn_mask.shape
-    per_head = attn_mask.size(1) == heads
-    mask = attn_mask.expand(batch, heads if per_head else heads // groups, queries, keys)
-    return mask.reshape(batch, groups if per_head else 1, -1, keys)
-
-
 def _check_hypotheses(x: Tensor, cache: MemoryCache, attn_mask: Tensor | None) -> None:
     rows, sentences = x.size(0), cache.kv.size(0)
     if sentences and rows % sentences:
@@ -352,7 +354,7 @@ def _check_hypotheses(x: Tensor, cache: MemoryCache, attn_mask: Tensor | None) -
         )
 
 
-def _check(
+def _check_sizes(
     d_model: int,
     num_heads: int,
     num_kv_heads: int | None,
@@ -360,13 +362,8 @@ def _check(
     kv_latent_dim: int | None,
     dropout: float,
 ) -> None:
-    counts = {
-        "num_heads": num_heads,
-        "num_kv_heads": num_kv_heads,
-        "head_dim": head_dim,
-        "kv_latent_dim": kv_latent_dim,
-    }
-    for name, count in counts.items():
+    names = "num_heads", "num_kv_heads", "head_dim", "kv_latent_dim"
+    for name, count in zip(names, (num_heads, num_kv_heads, head_dim, kv_latent_dim), strict=True):
         if count is not None and count < 1:
             raise ValueError(f"{name} ({count}) must be at least 1")
     if head_dim is None and d_model % num_heads:

@@ -1,5 +1,7 @@
 """A decoder-only language model: the decoder's layers without cross-attention, for text that continues itself."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import torch
@@ -8,9 +10,9 @@ from torch import Tensor, nn
 
 from translate.model.cache import KVCache
 from translate.model.dropout import run_layers
-from translate.model.layers import DecoderLayer, LayerSpec
+from translate.model.layers import DecoderLayer
 from translate.model.masks import causal_attn_mask
-from translate.model.transformer import Embedding, layer_spec, make_embedding
+from translate.model.transformer import Embedding, make_last_norm
 
 if TYPE_CHECKING:
     from translate.config.model import ModelConfig
@@ -20,23 +22,22 @@ class LanguageModel(nn.Module):
     """Ids in, logits of every next id out; or, for sampling, `start` and `step`.
 
     Args:
-        spec: Settings of each layer.
-        num_layers: Depth.
+        config: Settings of a decoder; those of the encoder and of cross-attention are not used.
         embedding: Embeds ids; its table is the output projection too.
 
     Source: Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training".
     """
 
-    def __init__(self, spec: LayerSpec, num_layers: int, embedding: Embedding) -> None:
+    def __init__(self, config: ModelConfig, embedding: Embedding) -> None:
         super().__init__()
         self.embedding = embedding
-        self.layers = nn.ModuleList(DecoderLayer(spec, cross=False) for _ in range(num_layers))
-        self.norm = spec.make_norm() if spec.norm_first else nn.Identity()
-        self.layer_drop = spec.layer_drop
+        self.layers = nn.ModuleList(DecoderLayer(config, cross=False) for _ in range(config.num_decoder_layers))
+        self.norm = make_last_norm(config)
+        self.layer_drop = config.layer_drop
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Compute logits [B, T, V] of the id after each of `ids` [B, T]; `mask` [B, T] bool, None = all are real."""
-        return self._project(self._run(ids, mask, None))
+        return self._project(self._run(ids, mask))
 
     def loss(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Compute the mean cross-entropy, in nats per id, of ids 1 … T - 1 of `ids` [B, T] given those before.
@@ -68,7 +69,7 @@ class LanguageModel(nn.Module):
         """
         if ids.size(1) > 1 and caches[0].length:
             raise ValueError(f"after the first ids of a text they come one by one, not {ids.size(1)} at once")
-        return self._project(self._run(ids, None, caches)[:, -1])
+        return self._project(self._run(ids, caches=caches)[:, -1])
 
     @torch.inference_mode()
     def sample(
@@ -105,7 +106,7 @@ class LanguageModel(nn.Module):
             ids.append(newest)
         return torch.cat(ids, dim=1)
 
-    def _run(self, ids: Tensor, mask: Tensor | None, caches: list[KVCache] | None) -> Tensor:
+    def _run(self, ids: Tensor, mask: Tensor | None = None, caches: list[KVCache] | None = None) -> Tensor:
         """Compute the hidden states [B, T, M]."""
         x = self.embedding(ids, offset=caches[0].length if caches else 0)
         attn_mask = None  # the newest id may look at all cached ones
@@ -132,10 +133,9 @@ def draw(logits: Tensor, temperature: float, top_k: int | None, generator: torch
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
 
 
-def build_language_model(config: "ModelConfig", vocab_size: int, *, pad_id: int | None = None) -> LanguageModel:
-    """Build the language model that the settings of a decoder describe, initialized from torch's generator.
+def build_language_model(config: ModelConfig, vocab_size: int, *, pad_id: int | None = None) -> LanguageModel:
+    """Build the language model that the settings of a decoder describe, initialized from torch's global generator.
 
-    It has `num_decoder_layers` layers with the attention of the decoder. What the settings say of the encoder and of
-    cross-attention has no part in it. `pad_id` is None where no id means padding.
+    It has `num_decoder_layers` layers with the attention of the decoder. `pad_id` is None where no id means padding.
     """
-    return LanguageModel(layer_spec(config), config.num_decoder_layers, make_embedding(config, vocab_size, pad_id))
+    return LanguageModel(config, Embedding(config, vocab_size, pad_id))

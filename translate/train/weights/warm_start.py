@@ -14,7 +14,8 @@ from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.attention import Attention
-from translate.model.transformer import Transformer, layer_spec
+from translate.model.layers import make_attention
+from translate.model.transformer import Transformer
 from translate.translator.bundle import find_model, load_bundle, open_bundle
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
@@ -151,10 +152,10 @@ def _merges_heads(start: ModelConfig, attention: dict[str, Any]) -> bool:
 
 def _attentions(config: ModelConfig) -> list[Attention]:
     """Return the attention of each place in a layer, without weights."""
-    spec = layer_spec(config)
+    encoder, decoder, cross = config.attention_kinds
     with torch.device("meta"):
-        own = [spec.self_attention(kind) for kind in (spec.encoder_attention, spec.decoder_attention)]
-        return [*own, spec.make_cross_attention()]
+        own = [make_attention(config, kind) for kind in (encoder, decoder)]
+        return [*own, make_attention(config, cross, cross=True)]
 
 
 def _word(value: object) -> str:
