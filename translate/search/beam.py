@@ -1,5 +1,11 @@
 """Beam search, batched: the model's step is of tensors, over all sentences; what becomes of its candidates is decided
 sentence by sentence. Sentences that are done leave at once.
+
+Letters of the shapes:
+    B   sentences still searched
+    N   `beam_size`, unfinished outputs of each sentence; the first step has one of each, the empty one
+    R   rows of the model: B in the first step, then B * N, those of one sentence together: row = sentence * N + beam
+    V   vocabulary
 """
 
 import math
@@ -7,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,85 +27,56 @@ from translate.search.step_model import BestStepModel, GreedyModel, StateT, Step
 
 
 class Step(NamedTuple):
-    """One more token of the unfinished hypotheses of all sentences, N each; rows are sentence-major."""
+    """One more token of each unfinished output of a sentence, [N]; or the candidates for it, [2N], best first."""
 
-    parents: list[int]  # which row of the step before each continues
+    log_probs: list[float]  # summed over the output so far; -inf marks an impossible one
+    beams: list[int]  # which output of the step before each continues
     token_ids: list[int]
-    log_probs: list[float]  # summed over the whole hypothesis; -inf marks an unused row
 
 
-class Finished(NamedTuple):
-    """A hypothesis that has ended, or was cut at the limit."""
+class Ending(NamedTuple):
+    """An output that has ended, or was cut at the limit."""
 
     length: int  # tokens, EOS counted
-    parent: int  # which row of the step before its last token it continues
-    token_id: int  # its last
+    beam: int  # which output of the step before its last token it continues
+    token_id: int  # its last token
     log_prob: float
     score: float
 
 
 @dataclass
-class Searched:
-    """A sentence, and its hypotheses that are finished."""
+class Sentence:
+    """The search of one sentence.
 
-    place: int
+    Attributes:
+        number: Of the sentence in the input.
+        rules: What its outputs must obey.
+        steps: BOS, then the steps so far.
+        endings: Its finished outputs, in the order found.
+    """
+
+    number: int
     rules: OutputRules
-    finished: list[Finished] = field(default_factory=list)
+    steps: list[Step]
+    endings: list[Ending] = field(default_factory=list)
 
+    @property
+    def length(self) -> int:
+        """Tokens of each unfinished output."""
+        return len(self.steps) - 1
 
-@dataclass
-class Live:
-    """The sentences still searched, and how all came to their hypotheses."""
-
-    sentences: list[Searched]
-    steps: list[Step] = field(default_factory=list)
-
-    def path(self, length: int, row: int) -> tuple[list[int], list[float]]:
-        """Return the tokens of a row after `length` steps, and its summed log-probability after each."""
+    def path(self, length: int, beam: int) -> tuple[list[int], list[float]]:
+        """Return the tokens of an output after `length` steps, and its summed log-probability after each."""
         token_ids, log_probs = [], []
-        for step in reversed(self.steps[:length]):
-            token_ids.append(step.token_ids[row])
-            log_probs.append(step.log_probs[row])
-            row = step.parents[row]
+        for step in self.steps[length:0:-1]:
+            token_ids.append(step.token_ids[beam])
+            log_probs.append(step.log_probs[beam])
+            beam = step.beams[beam]
         return token_ids[::-1], log_probs[::-1]
 
-    def outputs(self) -> list[tuple[OutputRules, list[int]]]:
-        """Return the rules of each row and its tokens so far, without BOS."""
-        length, rows = len(self.steps), len(self.steps[-1].parents) if self.steps else len(self.sentences)
-        width = rows // len(self.sentences)
-        return [(self.sentences[row // width].rules, self.path(length, row)[0]) for row in range(rows)]
 
-
-class Table(NamedTuple):
-    """Candidates as lists, those of one sentence after those of another."""
-
-    log_probs: list[float]
-    beams: list[int]
-    token_ids: list[int]
-    width: int  # 2N
-    num_beams: int  # hypotheses of each sentence that they continue: one at the start, then N
-
-    @classmethod
-    def of(cls, found: Candidates, num_beams: int) -> "Table":
-        """Convert candidates [B, 2N] to lists."""
-        log_probs, beams, token_ids = (column.flatten().tolist() for column in found)
-        return cls(log_probs, beams, token_ids, found.token_ids.size(1), num_beams)
-
-    def parent(self, place: int) -> int:
-        """Return the row that a candidate continues."""
-        return place // self.width * self.num_beams + self.beams[place]
-
-    def step(self, places: list[int]) -> Step:
-        """Return the candidates that live on."""
-        token_ids, log_probs = self.token_ids, self.log_probs
-        return Step(
-            [self.parent(place) for place in places],
-            [token_ids[place] for place in places],
-            [log_probs[place] for place in places],
-        )
-
-
-Propose = Callable[[Tensor, Tensor, Live], Candidates]  # given the newest tokens [B * N] and the sums so far [B, N]
+# Given the newest tokens [R], the log-probabilities of the outputs so far [B, R / B], and their sentences.
+Propose = Callable[[Tensor, Tensor, Sequence[Sentence]], Candidates]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,124 +137,140 @@ class BeamSearch(SearchSettings):
         rules = self.rules(src_ids, src_mask, prefixes)
         last_restricted = max(own.last_restricted for own in rules)
 
-        memory = model.encode(src_ids, src_mask)
+        memory = model.encode(src_ids, src_mask)  # [B, S, M]
         if self.beam_size == 1 and not last_restricted:
             run = model.greedy if isinstance(model, GreedyModel) else partial(greedy, model)
             limits = [own.longest for own in rules]
             found = run(memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
-            return [[self._from_sums(*one)] if one[0] else [] for one in found]
+            return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
-        finds_best = isinstance(model, BestStepModel)
+        best_step = model.best_step if isinstance(model, BestStepModel) else None
 
-        def propose(last_ids: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-            length, count = len(live.steps) + 1, 2 * self.beam_size
-            free, banned = length > last_restricted, self._banned(length)
-            if free and finds_best:
-                return Candidates(
-                    *cast(BestStepModel[StateT], model).best_step(last_ids, state, log_probs, banned, count)
-                )
-            logits = model.step(last_ids, state)
-            if free:
-                return best_candidates(logits, log_probs, banned, count)
-            values, places = largest(self.continuations(logits, log_probs, live).flatten(1), count)
-            return Candidates(values, places // logits.size(1), places % logits.size(1))
+        def propose(last_ids: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Candidates:
+            length, count = sentences[0].length + 1, 2 * self.beam_size
+            if length <= last_restricted:
+                continuations = self.continuations(model.step(last_ids, state), log_probs, sentences)  # [B, R / B, V]
+                values, indices = largest(continuations.flatten(1), count)
+                return Candidates(values, indices // continuations.size(2), indices % continuations.size(2))
+            if best_step:
+                return Candidates(*best_step(last_ids, state, log_probs, self._banned(length), count))
+            return best_candidates(model.step(last_ids, state), log_probs, self._banned(length), count)
 
         return self.run(state, rules, propose, src_ids.device)
 
     def run(
-        self,
-        state: StateT,
-        rules: Sequence[OutputRules],
-        propose: Propose,
-        device: torch.device,
+        self, state: StateT, rules: Sequence[OutputRules], propose: Propose, device: torch.device
     ) -> list[list[Hypothesis]]:
         """Search from a state on.
 
         Args:
-            state: Before the first token, a row for each sentence.
-            rules: Of each.
-            propose: Takes a step of the model and gives its candidates, [B, 2N].
-            device: Of the model.
+            state: State before the first token, a row for each sentence.
+            rules: Rules of each sentence.
+            propose: Takes a step of the model and returns the best continuations of each sentence, [B, 2N].
+            device: Device of the model.
         """
-        live = Live([Searched(place, own) for place, own in enumerate(rules)])
         hypotheses: list[list[Hypothesis]] = [[] for _ in rules]
-        last_ids = torch.full((len(rules),), self.bos_id, device=device)
-        log_probs = torch.zeros(len(rules), 1, device=device)
+        start = Step([0.0], [0], [self.bos_id])
+        sentences = [Sentence(number, own, [start]) for number, own in enumerate(rules)]
         while True:
-            table = Table.of(propose(last_ids, log_probs, live), log_probs.size(1))
-            chosen, stays, length = [], [], len(live.steps) + 1
-            for row, sentence in enumerate(live.sentences):
-                unfinished = self._take(sentence, row, table, length)
-                done = self._done(sentence, unfinished, table, length)
-                if done:
-                    hypotheses[sentence.place] = self._hypotheses(sentence, unfinished, table, live)
-                chosen.append(unfinished)
-                stays.append(not done)
-            kept = compact(stays)
+            newest = [sentence.steps[-1] for sentence in sentences]
+            last_ids = torch.tensor([token_id for step in newest for token_id in step.token_ids], device=device)  # [R]
+            log_probs = torch.tensor([step.log_probs for step in newest], dtype=torch.float32, device=device)
+            candidates = propose(last_ids, log_probs, sentences)  # [B, 2N]
+
+            goes_on = []
+            for sentence, *one in zip(sentences, *(column.tolist() for column in candidates), strict=True):
+                self._extend(sentence, Step(*one))
+                goes_on.append(not self._is_done(sentence))
+                if not goes_on[-1]:
+                    hypotheses[sentence.number] = self._best_hypotheses(sentence)
+            kept = compact(goes_on)
             if not kept:
                 return hypotheses
-            if len(kept) < len(stays):
+            if len(kept) < len(sentences):
                 state.keep(torch.tensor(kept, device=device))
-                live.sentences = [live.sentences[row] for row in kept]
-            places = [place for row in kept for place in chosen[row]]
-            live.steps.append(table.step(places))
-            last_ids = torch.tensor(live.steps[-1].token_ids, device=device)
-            log_probs = torch.tensor(live.steps[-1].log_probs, dtype=torch.float32, device=device).view(len(kept), -1)
-            if len(live.steps) == 1:
-                state.repeat(self.beam_size)
+                sentences = [sentences[place] for place in kept]
+
+            if sentences[0].length == 1:
+                state.repeat(self.beam_size)  # R from B to B * N
             elif self.beam_size > 1:
-                rows = [row - row % self.beam_size + table.beams[place] for row, place in enumerate(places)]
+                first_rows = range(0, len(sentences) * self.beam_size, self.beam_size)
+                own = zip(first_rows, sentences, strict=True)
+                rows = [first + beam for first, sentence in own for beam in sentence.steps[-1].beams]
                 state.reorder(torch.tensor(rows, device=device))
 
-    def _take(self, sentence: Searched, row: int, table: Table, length: int) -> Sequence[int]:
-        """Let the candidates of a sentence that end be finished; the places of the best N others."""
-        start = row * table.width
-        if self.eos_id not in table.token_ids[start : start + table.width]:
-            return range(start, start + self.beam_size)
-        others = []
-        for rank, place in enumerate(range(start, start + table.width)):
-            if table.token_ids[place] != self.eos_id or table.log_probs[place] == -math.inf:
-                others.append(place)
-            elif rank < self.beam_size:
-                sentence.finished.append(self._finished(place, table, length))
-        return others[: self.beam_size]
+    def _extend(self, sentence: Sentence, candidates: Step) -> None:
+        """Continue the outputs of a sentence by one token: candidates that end are finished, the best N others go on."""
+        ranks: Sequence[int] = range(self.beam_size)
+        if self.eos_id in candidates.token_ids:
+            others = []
+            for rank, token_id in enumerate(candidates.token_ids):
+                if token_id != self.eos_id or candidates.log_probs[rank] == -math.inf:
+                    others.append(rank)
+                elif rank < self.beam_size:
+                    sentence.endings.append(self._end(sentence.length + 1, candidates, rank))
+            ranks = others[: self.beam_size]
+        log_probs, beams, token_ids = candidates
+        sentence.steps.append(
+            Step(
+                [log_probs[rank] for rank in ranks],
+                [beams[rank] for rank in ranks],
+                [token_ids[rank] for rank in ranks],
+            )
+        )
 
-    def _finished(self, place: int, table: Table, length: int) -> Finished:
-        log_prob = table.log_probs[place]
+    def _end(self, length: int, step: Step, index: int) -> Ending:
+        """Let one output of a step, or one candidate, be finished with its `length` tokens."""
+        log_prob = step.log_probs[index]
         score = normalized_score(log_prob, length, self.length_penalty)
-        return Finished(length, table.parent(place), table.token_ids[place], log_prob, score)
+        return Ending(length, step.beams[index], step.token_ids[index], log_prob, score)
 
-    def _done(self, sentence: Searched, unfinished: Sequence[int], table: Table, length: int) -> bool:
+    def _is_done(self, sentence: Sentence) -> bool:
         """Return whether a sentence is done, by the rule in the class's docstring."""
-        finished, limit = sentence.finished, sentence.rules.longest
-        if length >= limit or len(finished) >= self.beam_size:
+        endings, limit, log_probs = sentence.endings, sentence.rules.longest, sentence.steps[-1].log_probs
+        if sentence.length >= limit or len(endings) >= self.beam_size:
             return True
-        if len(finished) < self.num_hypotheses:
-            return table.log_probs[unfinished[0]] == -math.inf
-        scores = sorted((one.score for one in finished), reverse=True)
-        best = max(table.log_probs[place] for place in unfinished)
-        return normalized_score(best, limit, self.length_penalty) <= scores[self.num_hypotheses - 1]
+        if len(endings) < self.num_hypotheses:
+            return log_probs[0] == -math.inf
+        scores = sorted((ending.score for ending in endings), reverse=True)
+        return normalized_score(max(log_probs), limit, self.length_penalty) <= scores[self.num_hypotheses - 1]
 
-    def _hypotheses(self, sentence: Searched, unfinished: Sequence[int], table: Table, live: Live) -> list[Hypothesis]:
-        """Return the best hypotheses of a sentence that is done; at its limit unfinished ones fill the list up."""
-        length, missing = len(live.steps) + 1, max(0, self.num_hypotheses - len(sentence.finished))
-        possible = [place for place in unfinished if table.log_probs[place] != -math.inf]
-        found = sentence.finished + [self._finished(place, table, length) for place in possible[:missing]]
-        return [self._hypothesis(one, live) for one in sorted(found, key=lambda one: -one.score)[: self.num_hypotheses]]
+    def _best_hypotheses(self, sentence: Sentence) -> list[Hypothesis]:
+        """Return the best hypotheses of a sentence that is done; at its limit unfinished outputs fill the list up."""
+        missing = max(0, self.num_hypotheses - len(sentence.endings))
+        step = sentence.steps[-1]
+        possible = [beam for beam, log_prob in enumerate(step.log_probs) if log_prob != -math.inf]
+        endings = sentence.endings + [self._end(sentence.length, step, beam) for beam in possible[:missing]]
+        hypotheses = []
+        for ending in sorted(endings, key=lambda ending: -ending.score)[: self.num_hypotheses]:
+            token_ids, sums = sentence.path(ending.length - 1, ending.beam)
+            hypotheses.append(self._hypothesis([*token_ids, ending.token_id], [*sums, ending.log_prob]))
+        return hypotheses
 
-    def _hypothesis(self, one: Finished, live: Live) -> Hypothesis:
-        token_ids, sums = live.path(one.length - 1, one.parent)
-        return self._from_sums([*token_ids, one.token_id], [*sums, one.log_prob])
-
-    def _from_sums(self, token_ids: list[int], sums: list[float]) -> Hypothesis:
+    def _hypothesis(self, token_ids: list[int], sums: list[float]) -> Hypothesis:
+        """Make a hypothesis from its tokens and its summed log-probability after each."""
         return self.hypothesis(token_ids, [later - sooner for sooner, later in pairwise([0.0, *sums])])
 
-    def continuations(self, logits: Tensor, log_probs: Tensor, live: Live) -> Tensor:
-        """Log-probabilities of all continuations [B, N, V], summed, as in `best_candidates`; -inf where banned."""
-        values, likeliest = logits.float(), logits.softmax(dim=1, dtype=torch.float32).amax(1, keepdim=True)
+    def continuations(self, logits: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Tensor:
+        """Compute the log-probabilities of all continuations, summed, as in `best_candidates`; -inf where banned.
+
+        Args:
+            logits: Of the next token, [R, V].
+            log_probs: Of the outputs so far, [B, R / B].
+            sentences: Whose outputs they are, B.
+
+        Returns:
+            [B, R / B, V], float32.
+        """
+        likeliest = logits.softmax(dim=1, dtype=torch.float32).amax(1, keepdim=True)  # [R, 1]
+        values = logits.float()
         values = values - values.amax(1, keepdim=True) + likeliest.log() + log_probs.view(-1, 1)
-        restricted = any(len(live.steps) < one.rules.last_restricted for one in live.sentences)
-        return self.ban_(values, live.outputs() if restricted else []).view(*log_probs.shape, -1)
+        outputs = []
+        if any(sentence.length < sentence.rules.last_restricted for sentence in sentences):
+            for sentence in sentences:
+                beams = range(log_probs.size(1))
+                outputs += [(sentence.rules, sentence.path(sentence.length, beam)[0]) for beam in beams]
+        return self.ban_(values, outputs).view(*log_probs.shape, -1)
 
     def _banned(self, length: int) -> tuple[int, ...]:
         """Return the tokens that number `length` of no output may be."""

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from translate.search.beam import BeamSearch, Live
+from translate.search.beam import BeamSearch, Sentence
 from translate.search.candidates import Candidates, largest
 from translate.search.hypothesis import Hypothesis
 from translate.search.step_model import StateT, StepModel
@@ -63,30 +63,33 @@ class DiverseBeam:
         memory = model.encode(src_ids, src_mask).repeat_interleave(count, dim=0)
         state = model.start(memory, src_mask.repeat_interleave(count, dim=0))
 
-        def propose(last_ids: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-            return self._candidates(model.step(last_ids, state), log_probs, live)
+        def propose(last_ids: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Candidates:
+            return self._candidates(model.step(last_ids, state), log_probs, sentences)
 
         found = self.group.run(state, rules, propose, src_ids.device)
         return [self._merged(found[start : start + count]) for start in range(0, len(found), count)]
 
-    def _candidates(self, logits: Tensor, log_probs: Tensor, live: Live) -> Candidates:
-        """Return the candidates of each group, [B, 2N], by log-probability less its diversity penalties."""
-        own, places_of = self.group.continuations(logits, log_probs, live), [one.place for one in live.sentences]
-        sentences = torch.tensor([place // self.beam_groups for place in places_of], device=logits.device)
-        taken = own.new_zeros(int(sentences.max()) + 1, logits.size(1))  # how often, in this step
+    def _candidates(self, logits: Tensor, log_probs: Tensor, groups: Sequence[Sentence]) -> Candidates:
+        """Return the candidates of each group, [B, 2N], after penalties for the tokens of the groups before it."""
+        sums, vocab = self.group.continuations(logits, log_probs, groups), logits.size(1)  # [B, R / B, V]
+        sentences = torch.tensor([group.number // self.beam_groups for group in groups], device=logits.device)  # [B]
+        taken = sums.new_zeros(int(sentences.max()) + 1, vocab)  # how often each sentence took a token in this step
         width = 2 * self.group.beam_size
-        found = Candidates(own.new_empty(len(own), width), *sentences.new_empty(2, len(own), width))
-        for number in range(self.beam_groups):
-            rows = torch.tensor([row for row, place in enumerate(places_of) if place % self.beam_groups == number])
-            rows = rows.to(logits.device, torch.long)
-            worth = own[rows] - self.diversity_penalty * taken[sentences[rows], None]
-            values, places = largest(worth.flatten(1), width)
-            token_ids = places % logits.size(1)
+        found = Candidates(sums.new_empty(len(groups), width), *sentences.new_empty(2, len(groups), width))
+        for turn in range(self.beam_groups):
+            own = [place for place, group in enumerate(groups) if group.number % self.beam_groups == turn]
+            places = torch.tensor(own, dtype=torch.long, device=logits.device)
+            penalties = self.diversity_penalty * taken[sentences[places], None]
+            values, indices = largest((sums[places] - penalties).flatten(1), width)
+            token_ids = indices % vocab
             goes_on = (token_ids != self.group.eos_id) & (values != -math.inf)
             goes_on &= goes_on.cumsum(1) <= self.group.beam_size
-            taken.index_put_((sentences[rows, None].expand_as(token_ids), token_ids), goes_on.float(), accumulate=True)
-            found.log_probs[rows] = own[rows].flatten(1).gather(1, places).masked_fill(values == -math.inf, -math.inf)
-            found.beams[rows], found.token_ids[rows] = places // logits.size(1), token_ids
+            taken.index_put_(
+                (sentences[places, None].expand_as(token_ids), token_ids), goes_on.float(), accumulate=True
+            )
+            chosen = sums[places].flatten(1).gather(1, indices)
+            found.log_probs[places] = chosen.masked_fill(values == -math.inf, -math.inf)
+            found.beams[places], found.token_ids[places] = indices // vocab, token_ids
         return found
 
     def _merged(self, groups: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
