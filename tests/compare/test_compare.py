@@ -3,11 +3,9 @@
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from matplotlib.image import imread
 
 from translate import Translator
@@ -18,7 +16,6 @@ from translate.compare.report import Comparison, RowResult, RunResult
 from translate.compare.runs import open_run
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.scores import Statistics, interval, score
-from translate.train.callbacks.step_clock import StepClock
 
 
 def contents(run: Path) -> dict[str, tuple[int, bytes]]:
@@ -47,7 +44,7 @@ def test_rows_are_what_differs_and_their_figures_are_those_of_the_models(compare
     ]
     assert (mha.bytes_per_token, mha.bytes_per_src_token) == (2 * 16 * 4, 2 * 16 * 4)  # keys and values, one layer
     assert (gqa.bytes_per_token, gqa.bytes_per_src_token) == (2 * 8 * 4, 2 * 8 * 4)  # one head for two
-    model = Translator.load(trained[2]).model
+    model = Translator.load(trained[2]).engine.model
     assert gqa.parameters == sum(p.numel() for p in model.parameters()) < mha.parameters
     assert all(row.precision == "32" for row in compared.rows)
 
@@ -138,15 +135,6 @@ def test_measurements_take_turns_and_the_first_round_does_not_count() -> None:
     assert calls == ["a", "b"] * 3
     assert seen == [(0, "a"), (0, "b"), (1, "a"), (1, "b"), (2, "a"), (2, "b")]
     assert found == {"a": [3.0, 5.0], "b": [4.0, 6.0]}
-
-
-def test_the_clock_leaves_the_first_optimizer_step_out(monkeypatch) -> None:
-    times = iter([10.0, 12.0, 15.0])
-    monkeypatch.setattr("translate.compare.measure.perf_counter", lambda: next(times))
-    clock, module = StepClock(), SimpleNamespace(device=torch.device("cpu"))
-    for step, tokens in ((0, 1000), (1, 1000), (1, 30), (2, 20)):  # two batches a step
-        clock.on_train_batch_end(SimpleNamespace(global_step=step), module, {"num_tokens": tokens}, None, 0)
-    assert clock.tokens_per_s == 50 / 5.0
 
 
 def row(differences: dict[str, str], *curves: list[tuple[float, float]]) -> RowResult:

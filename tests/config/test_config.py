@@ -245,7 +245,7 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("model.d_modle=3", "unknown setting model.d_modle; did you mean model.d_model"),
         ("+trainer.foo=1", "unknown setting trainer.foo"),
         ("+foo=1", "unknown setting foo"),
-        ("data.source=everyday,files", "data.source holds several values: -m sweeps"),
+        ("optim.lr=1,2", "optim.lr=1,2 holds several values: -m sweeps"),
         ("model=tny", "there is no model/tny; conf/model has base, big, small, tiny"),
         ("model.d_model=wide", "model.d_model: Value 'wide' of type 'str' could not be converted to Integer"),
         ("optim.lr=-1", "optim.lr (-1.0) must be above 0"),

@@ -33,10 +33,10 @@ class FakeTranslator:
 
     def __init__(self, last: str = "faux"):
         self.table = {pair.src: " ".join([*pair.tgt.split()[:-1], last]) if pair.src else "" for pair in PAIRS}
-        self.asked: list[dict[str, object]] = []
+        self.asked: list[DecodeConfig] = []
 
-    def translate(self, texts, **settings):
-        self.asked.append(settings)
+    def translate(self, texts, options, *, progress):
+        self.asked.append(options)
         found = {t: SimpleNamespace(token_ids=[5] * len(line.split()) + [2]) for t, line in self.table.items()}
         hypotheses = [(found[text],) if text else () for text in texts]
         return [SimpleNamespace(text=self.table[t], hypotheses=h) for t, h in zip(texts, hypotheses, strict=True)]
@@ -96,8 +96,8 @@ def test_scores_are_those_of_the_written_hypotheses(evaluated):
 
 def test_the_search_settings_reach_the_translator_and_the_report(evaluated):
     translator, report, _ = evaluated
-    assert translator.asked[0]["beam_size"] == 3
-    assert translator.asked[0]["length_penalty"] == 0.5
+    assert translator.asked[0].beam_size == 3
+    assert translator.asked[0].length_penalty == 0.5
     assert report.settings["evaluate"]["decode"]["beam_size"] == 3
     assert report.settings["train"]["model"] == {"d_model": 16}
     speed = report.test_sets[0].speed

@@ -13,6 +13,7 @@ from sacrebleu.metrics import BLEU
 from torch import nn
 
 from translate.common.resources import everyday_dir
+from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
 from translate.kernels import library
 from translate.model.int8 import Int8Linear, linear_rows, to_int8
@@ -131,23 +132,13 @@ class StepByStep:
 
 
 @needs_byte_products
-@pytest.mark.parametrize("settings", [{"num_kv_heads": 2}, {"norm_first": False, "positions": "learned"}], ids=str)
-def test_greedy_search_in_c_is_the_search_step_by_step(settings: dict[str, object]) -> None:
-    native = Int8Transformer(int8_model(**settings))
+@pytest.mark.parametrize("network", [{"num_kv_heads": 2}, {"norm_first": False, "positions": "learned"}], ids=str)
+def test_greedy_search_in_c_is_the_search_step_by_step(network: dict[str, object]) -> None:
+    native = Int8Transformer(int8_model(**network))
     src_ids = torch.randint(4, 203, (30, 12), generator=torch.Generator().manual_seed(1))
     src_mask = torch.arange(12) < 1 + torch.arange(30)[:, None] % 12
-    search = BeamSearch(
-        bos_id=2,
-        eos_id=3,
-        forbidden_ids=(0, 2),
-        length_penalty=1.0,
-        num_hypotheses=1,
-        min_output_len=1,
-        max_output_len=40,
-        min_output_ratio=0.0,
-        max_output_ratio=3.0,
-        beam_size=1,
-    )
+    settings = DecodeConfig(beam_size=1, max_output_len=40, repetition_guard=False, length_guard=False)
+    search = BeamSearch(settings=settings, bos_id=2, eos_id=3, forbidden_ids=(0, 2))
     found = search.search(native, src_ids, src_mask)
     often = Counter(token for one in found for token in one[0].token_ids[5:]).most_common(1)[0][0]
     for ended in (search, replace(search, eos_id=often)):  # by limits of their own alone, and by EOS amid the output

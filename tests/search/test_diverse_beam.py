@@ -1,14 +1,11 @@
 """Diverse beams against a search written out for one sentence, and against scoring."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from translate.config.decode import DecodeConfig
-from translate.search.choose import make_search
-from translate.search.diverse_beam import DiverseBeam
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
@@ -88,21 +85,3 @@ def test_every_group_begins_with_the_prefix(translator: Translator) -> None:
     assert all(one.text.startswith("Il") for one in found[0].hypotheses)
     assert all(one.text.startswith("Elle") for one in found[2].hypotheses)
     assert len({one.text for one in found[0].hypotheses}) == 3
-
-
-@pytest.mark.parametrize("groups", [0, 1, 2])
-def test_diversity_needs_two_groups(groups: int) -> None:
-    group = make_search(DecodeConfig(beam_size=2, num_hypotheses=2), bos_id=2, eos_id=3, forbidden_ids=())
-    arguments: dict[str, Any] = {"group": group, "beam_groups": groups, "diversity_penalty": 0.5, "num_hypotheses": 2}
-    if groups >= 2:
-        assert DiverseBeam(**arguments).beam_groups == groups
-    else:
-        with pytest.raises(ValueError, match=rf"beam_groups \({groups}\) must be at least 2"):
-            DiverseBeam(**arguments)
-
-
-def test_diversity_costs_something() -> None:
-    group = make_search(DecodeConfig(beam_size=2, num_hypotheses=2), bos_id=2, eos_id=3, forbidden_ids=())
-    arguments: dict[str, Any] = {"group": group, "beam_groups": 2, "num_hypotheses": 2}
-    with pytest.raises(ValueError, match=r"diversity_penalty \(0\.0\) must be above 0"):
-        DiverseBeam(diversity_penalty=0.0, **arguments)

@@ -55,7 +55,7 @@ class Chain:
 
 
 def make_sampling(**changes: float) -> Sampling:
-    settings = {
+    values = {
         "temperature": 1.0,
         "top_k": 0,
         "top_p": 1.0,
@@ -66,9 +66,12 @@ def make_sampling(**changes: float) -> Sampling:
         "max_output_len": 6,
         "min_output_ratio": 0.0,
         "max_output_ratio": 0.0,
+        "repetition_guard": False,
+        "length_guard": False,
         **changes,
     }
-    return Sampling(bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS), **settings)  # type: ignore[arg-type]
+    settings = DecodeConfig(search="sample", **values)  # type: ignore[arg-type]
+    return Sampling(settings=settings, bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS))
 
 
 def make_chain(seed: int = 0) -> Chain:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from translate.config.decode import DecodeConfig
 from translate.search.draw import drawing_log_probs
 from translate.search.hypothesis import Hypothesis
 from translate.search.loops import loop_repeats
@@ -70,7 +71,7 @@ class Trigrams:
 
 
 def draw(*src_ids: int, prefixes: Sequence[tuple[int, ...]] = (), **changes: float) -> list[list[Hypothesis]]:
-    settings = {
+    values = {
         "temperature": 1.0,
         "top_k": 0,
         "top_p": 1.0,
@@ -81,9 +82,12 @@ def draw(*src_ids: int, prefixes: Sequence[tuple[int, ...]] = (), **changes: flo
         "max_output_len": 3,
         "min_output_ratio": 0.0,
         "max_output_ratio": 0.0,
+        "repetition_guard": False,
+        "length_guard": False,
         **changes,
     }
-    search = StochasticBeam(bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS), **settings)  # type: ignore[arg-type]
+    settings = DecodeConfig(search="sample_distinct", **values)  # type: ignore[arg-type]
+    search = StochasticBeam(settings=settings, bos_id=BOS, eos_id=EOS, forbidden_ids=(PAD, UNK, BOS))
     ids = torch.tensor([[source, EOS] for source in src_ids])
     return search.search(Trigrams(), ids, torch.ones_like(ids, dtype=torch.bool), prefixes)
 

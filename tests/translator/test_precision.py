@@ -26,6 +26,7 @@ def test_auto_takes_int8_where_the_kernels_run_the_model(monkeypatch: pytest.Mon
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_auto_takes_16_bits_on_a_gpu() -> None:
     assert Translator.load(TINY, device="cuda", precision="auto").precision == "16"
 

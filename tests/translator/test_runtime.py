@@ -165,7 +165,7 @@ def test_a_server_needs_only_ctranslate2_and_sentencepiece(directory: Path, ours
 
 def test_what_it_cannot_do_is_refused(directory: Path, theirs: Translator) -> None:
     with pytest.raises(
-        ValueError, match="attention weights: not possible with an exported CTranslate2 model; leave it out"
+        ValueError, match="attention weights: not possible with an exported CTranslate2 model; use the model directory"
     ):
         theirs.cross_attention("a", "b")
     with pytest.raises(ValueError, match="scoring pairs: not possible"):

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from translate.search.base import Search
 from translate.search.candidates import Candidates, best_candidates, compact, largest
 from translate.search.greedy import greedy
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules
-from translate.search.settings import SearchSettings
 from translate.search.step_model import BestStepModel, GreedyModel, StateT, StepModel
 
 
@@ -80,7 +80,7 @@ Propose = Callable[[Tensor, Tensor, Sequence[Sentence]], Candidates]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BeamSearch(SearchSettings):
+class BeamSearch(Search):
     """Beam search over a `StepModel`; with `beam_size` 1 it is greedy search.
 
     In each step every sentence has N = `beam_size` unfinished hypotheses. Of their continuations the best 2N are
@@ -96,21 +96,8 @@ class BeamSearch(SearchSettings):
     At that length the unfinished hypotheses of a sentence that has fewer than `num_hypotheses` finished
     ones fill its list up, best first, as they are, without EOS. Hypotheses of equal score stand in the order found.
 
-    Args:
-        beam_size: N >= `num_hypotheses`.
-
-    Raises:
-        ValueError: If a setting is out of its range.
-
     Source: Graves 2012 (arXiv:1211.3711), section 4; length penalty as in `normalized_score`.
     """
-
-    beam_size: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.num_hypotheses > self.beam_size:
-            raise ValueError(f"num_hypotheses ({self.num_hypotheses}) must lie in 1 to beam_size ({self.beam_size})")
 
     @torch.inference_mode()
     def search(
@@ -138,7 +125,7 @@ class BeamSearch(SearchSettings):
         last_restricted = max(own.last_restricted for own in rules)
 
         memory = model.encode(src_ids, src_mask)  # [B, S, M]
-        if self.beam_size == 1 and not last_restricted:
+        if self.settings.beam_size == 1 and not last_restricted:
             run = model.greedy if isinstance(model, GreedyModel) else partial(greedy, model)
             limits = [own.longest for own in rules]
             found = run(memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
@@ -147,7 +134,7 @@ class BeamSearch(SearchSettings):
         best_step = model.best_step if isinstance(model, BestStepModel) else None
 
         def propose(last_ids: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Candidates:
-            length, count = sentences[0].length + 1, 2 * self.beam_size
+            length, count = sentences[0].length + 1, 2 * self.settings.beam_size
             if length <= last_restricted:
                 continuations = self.continuations(model.step(last_ids, state), log_probs, sentences)  # [B, R / B, V]
                 values, indices = largest(continuations.flatten(1), count)
@@ -192,24 +179,24 @@ class BeamSearch(SearchSettings):
                 sentences = [sentences[place] for place in kept]
 
             if sentences[0].length == 1:
-                state.repeat(self.beam_size)  # R from B to B * N
-            elif self.beam_size > 1:
-                first_rows = range(0, len(sentences) * self.beam_size, self.beam_size)
+                state.repeat(self.settings.beam_size)  # R from B to B * N
+            elif self.settings.beam_size > 1:
+                first_rows = range(0, len(sentences) * self.settings.beam_size, self.settings.beam_size)
                 own = zip(first_rows, sentences, strict=True)
                 rows = [first + beam for first, sentence in own for beam in sentence.steps[-1].beams]
                 state.reorder(torch.tensor(rows, device=device))
 
     def _extend(self, sentence: Sentence, candidates: Step) -> None:
-        """Continue the outputs of a sentence by one token: candidates that end are finished, the best N others go on."""
-        ranks: Sequence[int] = range(self.beam_size)
+        """Continue the outputs of a sentence by a token: candidates that end are finished, the best N others go on."""
+        ranks: Sequence[int] = range(self.settings.beam_size)
         if self.eos_id in candidates.token_ids:
             others = []
             for rank, token_id in enumerate(candidates.token_ids):
                 if token_id != self.eos_id or candidates.log_probs[rank] == -math.inf:
                     others.append(rank)
-                elif rank < self.beam_size:
+                elif rank < self.settings.beam_size:
                     sentence.endings.append(self._end(sentence.length + 1, candidates, rank))
-            ranks = others[: self.beam_size]
+            ranks = others[: self.settings.beam_size]
         log_probs, beams, token_ids = candidates
         sentence.steps.append(
             Step(
@@ -222,27 +209,30 @@ class BeamSearch(SearchSettings):
     def _end(self, length: int, step: Step, index: int) -> Ending:
         """Let one output of a step, or one candidate, be finished with its `length` tokens."""
         log_prob = step.log_probs[index]
-        score = normalized_score(log_prob, length, self.length_penalty)
+        score = normalized_score(log_prob, length, self.settings.length_penalty)
         return Ending(length, step.beams[index], step.token_ids[index], log_prob, score)
 
     def _is_done(self, sentence: Sentence) -> bool:
         """Return whether a sentence is done, by the rule in the class's docstring."""
         endings, limit, log_probs = sentence.endings, sentence.rules.longest, sentence.steps[-1].log_probs
-        if sentence.length >= limit or len(endings) >= self.beam_size:
+        if sentence.length >= limit or len(endings) >= self.settings.beam_size:
             return True
-        if len(endings) < self.num_hypotheses:
+        if len(endings) < self.settings.num_hypotheses:
             return log_probs[0] == -math.inf
         scores = sorted((ending.score for ending in endings), reverse=True)
-        return normalized_score(max(log_probs), limit, self.length_penalty) <= scores[self.num_hypotheses - 1]
+        return (
+            normalized_score(max(log_probs), limit, self.settings.length_penalty)
+            <= scores[self.settings.num_hypotheses - 1]
+        )
 
     def _best_hypotheses(self, sentence: Sentence) -> list[Hypothesis]:
         """Return the best hypotheses of a sentence that is done; at its limit unfinished outputs fill the list up."""
-        missing = max(0, self.num_hypotheses - len(sentence.endings))
+        missing = max(0, self.settings.num_hypotheses - len(sentence.endings))
         step = sentence.steps[-1]
         possible = [beam for beam, log_prob in enumerate(step.log_probs) if log_prob != -math.inf]
         endings = sentence.endings + [self._end(sentence.length, step, beam) for beam in possible[:missing]]
         hypotheses = []
-        for ending in sorted(endings, key=lambda ending: -ending.score)[: self.num_hypotheses]:
+        for ending in sorted(endings, key=lambda ending: -ending.score)[: self.settings.num_hypotheses]:
             token_ids, sums = sentence.path(ending.length - 1, ending.beam)
             hypotheses.append(self._hypothesis([*token_ids, ending.token_id], [*sums, ending.log_prob]))
         return hypotheses
@@ -274,4 +264,4 @@ class BeamSearch(SearchSettings):
 
     def _banned(self, length: int) -> tuple[int, ...]:
         """Return the tokens that number `length` of no output may be."""
-        return self.forbidden_ids if length >= self.min_output_len else (*self.forbidden_ids, self.eos_id)
+        return self.forbidden_ids if length >= self.settings.min_output_len else (*self.forbidden_ids, self.eos_id)

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 
 import torch
 from torch import Tensor
 
+from translate.search.base import Search
 from translate.search.beam import BeamSearch, Sentence
 from translate.search.candidates import Candidates, largest
 from translate.search.hypothesis import Hypothesis
@@ -15,36 +17,24 @@ from translate.search.step_model import StateT, StepModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiverseBeam:
+class DiverseBeam(Search):
     """Beam search in groups that take turns in each step: a token costs more, the more of the groups before chose it.
 
-    The cost (Hamming diversity) decides what a group follows, and nothing else: log-probabilities and scores are the
-    model's own. It is counted among unfinished hypotheses, at the same place of the output. The hypotheses of a
-    sentence are the best of each group, then the second best of each, and so on, without those that are there already;
-    then they are ordered by score. The first group is a beam search of its own.
-
-    Args:
-        group: The search of one group.
-        beam_groups: G >= 2; each follows `group.beam_size` hypotheses.
-        diversity_penalty: > 0, in nats for each hypothesis before that chose the token.
-        num_hypotheses: How many to return per sentence, fewer only if the groups find fewer different ones.
-
-    Raises:
-        ValueError: If a setting is out of its range.
+    The cost (Hamming diversity), `diversity_penalty` nats for each unfinished hypothesis of an earlier group that took
+    the token in the same step, decides what a group follows and nothing else: log-probabilities and scores are those of
+    the model. The hypotheses of a sentence are the best of each group, then the second best of each, and so on, without
+    repetitions, up to `num_hypotheses`; then they are ordered by score. The first group is an ordinary beam search of
+    `beam_size` / `beam_groups` hypotheses.
 
     Source: Vijayakumar et al. 2016 (arXiv:1610.02424).
     """
 
-    group: BeamSearch
-    beam_groups: int
-    diversity_penalty: float
-    num_hypotheses: int
-
-    def __post_init__(self) -> None:
-        if self.beam_groups < 2:
-            raise ValueError(f"beam_groups ({self.beam_groups}) must be at least 2")
-        if self.diversity_penalty <= 0:
-            raise ValueError(f"diversity_penalty ({self.diversity_penalty}) must be above 0")
+    @cached_property
+    def group(self) -> BeamSearch:
+        """The search of one group."""
+        size = self.settings.beam_size // self.settings.beam_groups
+        settings = replace(self.settings, beam_size=size, beam_groups=1, num_hypotheses=size)
+        return BeamSearch(settings=settings, bos_id=self.bos_id, eos_id=self.eos_id, forbidden_ids=self.forbidden_ids)
 
     @torch.inference_mode()
     def search(
@@ -56,9 +46,9 @@ class DiverseBeam:
     ) -> list[list[Hypothesis]]:
         """Search the outputs of a batch of sources, as `BeamSearch.search` does.
 
-        To the model each group is a sentence of its own, so that one that is done leaves.
+        To the model each group is a sentence, so that a group that is done leaves.
         """
-        count = self.beam_groups
+        count = self.settings.beam_groups
         rules = [own for own in self.group.rules(src_ids, src_mask, prefixes) for _ in range(count)]
         memory = model.encode(src_ids, src_mask).repeat_interleave(count, dim=0)
         state = model.start(memory, src_mask.repeat_interleave(count, dim=0))
@@ -72,18 +62,20 @@ class DiverseBeam:
     def _candidates(self, logits: Tensor, log_probs: Tensor, groups: Sequence[Sentence]) -> Candidates:
         """Return the candidates of each group, [B, 2N], after penalties for the tokens of the groups before it."""
         sums, vocab = self.group.continuations(logits, log_probs, groups), logits.size(1)  # [B, R / B, V]
-        sentences = torch.tensor([group.number // self.beam_groups for group in groups], device=logits.device)  # [B]
+        sentences = torch.tensor(
+            [group.number // self.settings.beam_groups for group in groups], device=logits.device
+        )  # [B]
         taken = sums.new_zeros(int(sentences.max()) + 1, vocab)  # how often each sentence took a token in this step
-        width = 2 * self.group.beam_size
+        width = 2 * self.group.settings.beam_size
         found = Candidates(sums.new_empty(len(groups), width), *sentences.new_empty(2, len(groups), width))
-        for turn in range(self.beam_groups):
-            own = [place for place, group in enumerate(groups) if group.number % self.beam_groups == turn]
+        for turn in range(self.settings.beam_groups):
+            own = [place for place, group in enumerate(groups) if group.number % self.settings.beam_groups == turn]
             places = torch.tensor(own, dtype=torch.long, device=logits.device)
-            penalties = self.diversity_penalty * taken[sentences[places], None]
+            penalties = self.settings.diversity_penalty * taken[sentences[places], None]
             values, indices = largest((sums[places] - penalties).flatten(1), width)
             token_ids = indices % vocab
-            goes_on = (token_ids != self.group.eos_id) & (values != -math.inf)
-            goes_on &= goes_on.cumsum(1) <= self.group.beam_size
+            goes_on = (token_ids != self.eos_id) & (values != -math.inf)
+            goes_on &= goes_on.cumsum(1) <= self.group.settings.beam_size
             taken.index_put_(
                 (sentences[places, None].expand_as(token_ids), token_ids), goes_on.float(), accumulate=True
             )
@@ -96,5 +88,5 @@ class DiverseBeam:
         """Merge the groups: the best of each, the second of each …, as many as wanted, best score first."""
         ranks = zip_longest(*groups)
         different = {one.token_ids: one for rank in ranks for one in rank if one is not None}
-        wanted = list(different.values())[: self.num_hypotheses]
+        wanted = list(different.values())[: self.settings.num_hypotheses]
         return sorted(wanted, key=lambda one: -one.score)

@@ -1,4 +1,4 @@
-"""What the searches that draw at random share: their settings, and outputs that grow token by token."""
+"""Base of the searches that draw at random: what they draw from, and outputs that grow token by token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from translate.search.base import Search
 from translate.search.draw import drawing_log_probs
 from translate.search.hypothesis import Hypothesis
 from translate.search.rules import OutputRules
-from translate.search.settings import SearchSettings
 
 
 @dataclass
@@ -56,35 +56,8 @@ class Outputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawingSettings(SearchSettings):
-    """Settings of the searches that draw at random; see `drawing_log_probs`.
-
-    Args:
-        temperature: Above 0.
-        top_k: 0 = off.
-        top_p: 1 = off.
-        seed: Another one gives other outputs.
-
-    Raises:
-        ValueError: If a setting is out of its range.
-    """
-
-    temperature: float
-    top_k: int
-    top_p: float
-    seed: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.temperature <= 0:
-            raise ValueError(
-                f"temperature ({self.temperature}) must be above 0; for the most probable token use beam_size=1"
-            )
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p ({self.top_p}) must be above 0 and at most 1, which is off")
-        for name in ("top_k", "seed"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 0")
+class RandomSearch(Search):
+    """Base of the searches that draw at random; see `drawing_log_probs`."""
 
     def drawing(self, log_probs: Tensor, outputs: Outputs, rules: Sequence[OutputRules]) -> Tensor:
         """Return the distributions that the next token of each unfinished output is drawn from.
@@ -102,8 +75,8 @@ class DrawingSettings(SearchSettings):
         if any(length <= rules[place].last_restricted for place in places):
             for place, *own in zip(places, outputs.ended.tolist(), outputs.token_ids.tolist(), strict=True):
                 rows += ((rules[place], token_ids) for ended, token_ids in zip(*own, strict=True) if not ended)
-        allowed = self.ban_(log_probs.clone(), rows)
-        return drawing_log_probs(allowed, temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)
+        allowed, settings = self.ban_(log_probs.clone(), rows), self.settings
+        return drawing_log_probs(allowed, temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p)
 
     def collect(self, outputs: Outputs, found: Sequence[list[Hypothesis]], possible: Tensor | None = None) -> Tensor:
         """Let the sentences that are done leave with their outputs, all or those `possible` [B, N].

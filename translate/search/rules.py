@@ -2,31 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from translate.config.decode import DecodeConfig
 from translate.search.loops import loop_continuations, loop_repeats
-
-
-class OutputSettings(Protocol):
-    """The settings that rules are made of, see `SearchSettings`."""
-
-    @property
-    def min_output_len(self) -> int: ...  # noqa: D102
-
-    @property
-    def max_output_len(self) -> int: ...  # noqa: D102
-
-    @property
-    def min_output_ratio(self) -> float: ...  # noqa: D102
-
-    @property
-    def max_output_ratio(self) -> float: ...  # noqa: D102
-
-    @property
-    def repetition_guard(self) -> bool: ...  # noqa: D102
-
-    @property
-    def length_guard(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -66,7 +44,7 @@ class OutputRules:
         return found | {eos_id} if len(token_ids) + 1 < self.shortest else found
 
 
-def output_rules(src_ids: Sequence[int], prefix_ids: Sequence[int], settings: OutputSettings) -> OutputRules:
+def output_rules(src_ids: Sequence[int], prefix_ids: Sequence[int], settings: DecodeConfig) -> OutputRules:
     """Return the rules of the outputs of one source.
 
     The tokens of a prefix come on top of what the ratios allow.

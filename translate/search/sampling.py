@@ -8,7 +8,7 @@ from torch import Tensor
 
 from translate.search.draw import generator_of
 from translate.search.hypothesis import Hypothesis
-from translate.search.random_outputs import DrawingSettings, Outputs
+from translate.search.random_outputs import Outputs, RandomSearch
 from translate.search.rules import OutputRules
 from translate.search.step_model import StateT, StepModel
 
@@ -21,7 +21,7 @@ class Samples(Outputs):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling(DrawingSettings):
+class Sampling(RandomSearch):
     """Ancestral sampling over a `StepModel`: token after token is drawn, `num_hypotheses` times per sentence.
 
     Samples may be equal. Each sentence has random numbers of its own (`generator_of`), one for each token that each
@@ -65,14 +65,19 @@ class Sampling(DrawingSettings):
                 state.keep(kept)
                 samples.keep(kept)
             if samples.token_ids.size(2) == 1:
-                state.repeat(self.num_hypotheses)
+                state.repeat(self.settings.num_hypotheses)
             last_ids = samples.token_ids[:, :, -1].flatten()
 
     def _numbers(self, src_ids: Tensor, src_mask: Tensor, rules: Sequence[OutputRules]) -> Tensor:
         """Draw the random numbers of all sentences, [B, N, longest limit]."""
-        numbers = torch.zeros(len(rules), self.num_hypotheses, max(rule.longest for rule in rules), dtype=torch.float64)
+        numbers = torch.zeros(
+            len(rules), self.settings.num_hypotheses, max(rule.longest for rule in rules), dtype=torch.float64
+        )
         for row, (ids, mask, rule) in enumerate(zip(src_ids, src_mask, rules, strict=True)):
-            generator, shape = generator_of(self.seed, ids[mask].tolist()), (self.num_hypotheses, rule.longest)
+            generator, shape = (
+                generator_of(self.settings.seed, ids[mask].tolist()),
+                (self.settings.num_hypotheses, rule.longest),
+            )
             numbers[row, :, : rule.longest] = torch.rand(shape, generator=generator, dtype=torch.float64)
         return numbers.to(src_ids.device)
 
@@ -83,7 +88,7 @@ class Sampling(DrawingSettings):
             logits, points = logits[going.flatten()], points[going][:, None]
         log_probs = logits.log_softmax(-1, dtype=torch.float32)  # [R, V]
         chosen = _at(self.drawing(log_probs, samples, rules), points)  # [R, n]
-        everyone = going.expand(-1, self.num_hypotheses)
+        everyone = going.expand(-1, self.settings.num_hypotheses)
         token_ids = torch.full_like(everyone, self.eos_id, dtype=torch.long)
         added = torch.zeros_like(token_ids, dtype=torch.float64)
         token_ids[everyone], added[everyone] = chosen.flatten(), log_probs.gather(1, chosen).flatten().double()

@@ -10,7 +10,7 @@ from torch import Tensor
 from translate.search.candidates import largest
 from translate.search.draw import generator_of
 from translate.search.hypothesis import Hypothesis
-from translate.search.random_outputs import DrawingSettings, Outputs
+from translate.search.random_outputs import Outputs, RandomSearch
 from translate.search.rules import OutputRules
 from translate.search.step_model import StateT, StepModel
 
@@ -24,7 +24,7 @@ class Beams(Outputs):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StochasticBeam(DrawingSettings):
+class StochasticBeam(RandomSearch):
     """Sampling without replacement over a `StepModel`: a beam search by keys instead of log-probabilities.
 
     The keys of the outputs are independent Gumbel variables around their log-probabilities; the N largest are a sample
@@ -45,7 +45,9 @@ class StochasticBeam(DrawingSettings):
     ) -> list[list[Hypothesis]]:
         """Draw different outputs for a batch of sources; see `Sampling.search`."""
         rules = self.rules(src_ids, src_mask, prefixes)
-        generators = [generator_of(self.seed, ids[mask].tolist()) for ids, mask in zip(src_ids, src_mask, strict=True)]
+        generators = [
+            generator_of(self.settings.seed, ids[mask].tolist()) for ids, mask in zip(src_ids, src_mask, strict=True)
+        ]
         zeros = torch.zeros(len(src_ids), 1, dtype=torch.float64, device=src_ids.device)
         beams = Beams.start(rules, drawn=zeros, keys=zeros)
         state = model.start(model.encode(src_ids, src_mask), src_mask)
@@ -61,9 +63,9 @@ class StochasticBeam(DrawingSettings):
                 state.keep(kept)
                 beams.keep(kept)
             if beams.token_ids.size(2) == 1:
-                state.repeat(self.num_hypotheses)
+                state.repeat(self.settings.num_hypotheses)
             else:
-                first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.num_hypotheses
+                first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.settings.num_hypotheses
                 state.reorder((first_rows + origins[kept]).flatten())
             last_ids = beams.token_ids[:, :, -1].flatten()
 
@@ -75,11 +77,11 @@ class StochasticBeam(DrawingSettings):
         log_probs = logits[going.flatten()].log_softmax(-1, dtype=torch.float32)  # [G, V]
         drawing = self.drawing(log_probs, beams, rules).double()
         noisy = beams.drawn[going][:, None] + drawing + _gumbel(log_probs, going.sum(1).tolist(), generators)
-        most = min(self.num_hypotheses, noisy.size(1))
+        most = min(self.settings.num_hypotheses, noisy.size(1))
         best, chosen = noisy.topk(most, dim=1)  # [G, n]: no others can be among the N
         keys = _spread(_conditioned(best, beams.keys[going]), going, -math.inf)  # [B, W, n]
         keys[:, :, 0] = torch.where(going, keys[:, :, 0], beams.keys)  # one that has ended goes on as it is
-        beams.keys, places = largest(keys.flatten(1), self.num_hypotheses)
+        beams.keys, places = largest(keys.flatten(1), self.settings.num_hypotheses)
         origins = places // keys.size(2)
 
         def chosen_of(values: Tensor, filling: float) -> Tensor:

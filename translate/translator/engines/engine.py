@@ -94,6 +94,4 @@ class Engine(Protocol):
                 self._refuse(f"{setting} ({getattr(decode, setting)})")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise ValueError(
-            f"{what}: not possible with {self.name}; leave it out, or use the model directory that it was exported from"
-        )
+        raise ValueError(f"{what}: not possible with {self.name}; use the model directory that it was exported from")

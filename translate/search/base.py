@@ -1,4 +1,4 @@
-"""What all searches have in common: their limits, and the hypotheses that come out."""
+"""What all searches share: settings, special tokens, the rules of their outputs, and how a hypothesis is made."""
 
 import math
 from collections.abc import Sequence
@@ -7,55 +7,32 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from translate.config.decode import DecodeConfig
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules, output_rules
 from translate.search.scoring import check_number
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchSettings:
-    """Settings of every search.
+class Search:
+    """Base of all searches.
 
     Args:
+        settings: Complete; a guard that is on acts on every sentence (`guarded_search` turns them on where needed).
         bos_id: First decoder input.
         eos_id: Ends a hypothesis.
         forbidden_ids: Never generated (PAD, BOS); they keep their share of the probability.
-        length_penalty: Exponent of `normalized_score`, >= 0, by which hypotheses are ordered.
-        num_hypotheses: How many to return per sentence, >= 1; fewer only if fewer are possible.
-        min_output_len: Tokens before which there is no end, EOS counted, >= 1.
-        max_output_len: Most tokens of a hypothesis, EOS counted, >= `min_output_len`; what has not ended by then is
-            returned as it is.
-        min_output_ratio: Fewest tokens of a hypothesis per source token; 0 = off.
-        max_output_ratio: Most tokens of a hypothesis per source token, beyond the first 10; 0 = off.
-        repetition_guard: Whether to let no n-gram stand in a row more than twice, or more often than one in the source.
-        length_guard: Whether hypotheses must end, and before they are far longer than the source (`far_longer`).
 
     Raises:
-        ValueError: If a setting is out of its range.
+        ValueError: If EOS is forbidden.
     """
 
+    settings: DecodeConfig
     bos_id: int
     eos_id: int
     forbidden_ids: tuple[int, ...]
-    length_penalty: float
-    num_hypotheses: int
-    min_output_len: int
-    max_output_len: int
-    min_output_ratio: float
-    max_output_ratio: float
-    repetition_guard: bool = False
-    length_guard: bool = False
 
     def __post_init__(self) -> None:
-        if self.num_hypotheses < 1:
-            raise ValueError(f"num_hypotheses ({self.num_hypotheses}) must be at least 1")
-        if not 1 <= self.min_output_len <= self.max_output_len:
-            raise ValueError(
-                f"min_output_len ({self.min_output_len}) must lie in 1 to max_output_len ({self.max_output_len})"
-            )
-        for name in ("length_penalty", "min_output_ratio", "max_output_ratio"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be at least 0")
         if self.eos_id in self.forbidden_ids:
             raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
 
@@ -73,7 +50,7 @@ class SearchSettings:
         if not len(prefixes):
             prefixes = [()] * len(src_ids)
         sources = [ids[:length] for ids, length in zip(src_ids.tolist(), src_mask.sum(dim=1).tolist(), strict=True)]
-        return [output_rules(source, prefix, self) for source, prefix in zip(sources, prefixes, strict=True)]
+        return [output_rules(source, prefix, self.settings) for source, prefix in zip(sources, prefixes, strict=True)]
 
     def ban_(self, log_probs: Tensor, rows: Sequence[tuple[OutputRules, Sequence[int]]]) -> Tensor:
         """Set the log-probabilities of what must not come next to -inf, in place.
@@ -107,7 +84,7 @@ class SearchSettings:
         """
         log_prob = sum(token_log_probs)
         check_number(log_prob)
-        score = normalized_score(log_prob, len(token_ids), self.length_penalty)
+        score = normalized_score(log_prob, len(token_ids), self.settings.length_penalty)
         return Hypothesis(tuple(token_ids), log_prob, score, tuple(token_log_probs))
 
 
