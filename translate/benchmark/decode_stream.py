@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from time import perf_counter
 
 from translate.benchmark.decode_report import StreamResult
 from translate.common.memory import high_water
+from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.infer.__main__ import main as infer
 
@@ -75,9 +75,9 @@ def measure_stream(
 
 def main() -> None:
     """Run `translate.infer` and write down what it took."""
-    start = perf_counter()
-    infer(sys.argv[2:])
-    found = {"seconds": perf_counter() - start, "peak_bytes": high_water()}
+    with Timer() as timer:
+        infer(sys.argv[2:])
+    found = {"seconds": timer.seconds, "peak_bytes": high_water()}
     Path(sys.argv[1]).write_text(json.dumps(found), encoding="utf-8")
 
 

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any, TextIO
 
 from translate.benchmark.decode_engines import Engine, EngineSpec, import_framework, open_engine
 from translate.common.memory import high_water
+from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 
 _FIRST_SINGLES = 5  # sentences that warm up latency
@@ -72,17 +72,17 @@ class Worker:
 
     def batch(self, beam_size: int, batch_size: int) -> dict[str, Any]:
         """Measure the seconds for all texts, from strings to strings, and count their target tokens."""
-        start = perf_counter()
-        _, tokens = self.engine.translate(self.job.texts, beam_size, batch_size)
-        return {"seconds": perf_counter() - start, "tokens": tokens}
+        with Timer() as timer:
+            _, tokens = self.engine.translate(self.job.texts, beam_size, batch_size)
+        return {"seconds": timer.seconds, "tokens": tokens}
 
     def single(self, beam_size: int, batch_size: int) -> list[float]:
         """Measure the seconds for each of the sentences that are translated one at a time."""
         seconds = []
         for text in self.job.singles:
-            start = perf_counter()
-            self.engine.translate([text], beam_size, batch_size)
-            seconds.append(perf_counter() - start)
+            with Timer() as timer:
+                self.engine.translate([text], beam_size, batch_size)
+            seconds.append(timer.seconds)
         return seconds
 
     def memory(self) -> int:

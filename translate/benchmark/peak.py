@@ -4,11 +4,11 @@ import ctypes
 import gc
 from collections.abc import Callable
 from contextlib import suppress
-from time import perf_counter
 
 import torch
 
 from translate.common.memory import high_water, restart_high_water, status_bytes
+from translate.common.timer import Timer
 
 _AUTOCAST = {"32": torch.float32, "bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}
 
@@ -37,11 +37,10 @@ def matmul_peak(
         fastest, spent, count = float("inf"), 0.0, 0
         while spent < seconds or count < 3:
             _wait_for(device)
-            start = perf_counter()
-            torch.mm(a, b, out=out)
-            _wait_for(device)
-            took = perf_counter() - start
-            fastest, spent, count = min(fastest, took), spent + took, count + 1
+            with Timer() as timer:
+                torch.mm(a, b, out=out)
+                _wait_for(device)
+            fastest, spent, count = min(fastest, timer.seconds), spent + timer.seconds, count + 1
         return 2 * size**3 / fastest
 
     return measure

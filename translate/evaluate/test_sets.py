@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from translate.common.cores import available_cores
 from translate.common.files import write_text
+from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.config.plain_yaml import read_plain_yaml
 from translate.data.corpus import Pair
@@ -144,10 +144,10 @@ def report_outputs(
 
 def translate_timed(translator: "Translator", src: Sequence[str], decode: DecodeConfig) -> tuple[list[str], Speed]:
     """Translate `src` in order; return the outputs and how long they took from strings to strings."""
-    start = perf_counter()
-    with tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty()) as bar:
+    bar = tqdm(total=len(src), desc="translating", unit="sentence", disable=not sys.stderr.isatty())
+    with Timer() as timer, bar:
         translations = translator.translate(list(src), decode, progress=bar.update)
-    seconds = max(perf_counter() - start, 1e-9)
+    seconds = max(timer.seconds, 1e-9)
     tokens = sum(len(translation.hypotheses[0].token_ids) for translation in translations if translation.hypotheses)
     speed = Speed(
         seconds=round(seconds, 3),

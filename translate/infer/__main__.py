@@ -13,10 +13,10 @@ from functools import partial
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from translate.common.command import run_command
+from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.infer.answers import (
     Answer,
@@ -170,10 +170,9 @@ def _answer(
 
 def _run(answer: Answer, chunks: Iterator[list[str]], output: BinaryIO, before: int) -> None:
     """Write the output lines of all chunks, after the lines that were done before."""
-    start = perf_counter()
-    number = write_answers(answer, chunks, output, before) - before
-    seconds = perf_counter() - start
-    logger.info("%d lines in %.1f s, %.1f lines/s", number, seconds, number / seconds)
+    with Timer() as timer:
+        number = write_answers(answer, chunks, output, before) - before
+    logger.info("%d lines in %.1f s, %.1f lines/s", number, timer.seconds, number / timer.seconds)
 
 
 @contextlib.contextmanager
