@@ -11,6 +11,13 @@ import torch
 
 MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "multi30k"
 
+LONGEST = ("test_notebooks.py", "test_wheel.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests, so that no process ends with one of them while the others have nothing to do."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:

@@ -285,7 +285,7 @@ def test_waiting_long_for_a_lock_is_said(tmp_path: Path, monkeypatch, caplog) ->
     with lock(tmp_path / "a"):
         assert holder.wait(10) == 0
     assert len(caplog.messages) == 1
-    assert f"waiting for the process that holds {tmp_path / 'a'}; delete that file" in caplog.text
+    assert f"waiting for the process that holds {tmp_path / 'a'}; delete it if there is no such process" in caplog.text
 
 
 def test_another_error_of_a_lock_is_raised(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ class Attention(nn.Module):
             raise ValueError("give attention a memory or a cache, not both; project_memory(memory) makes the cache")
         self._check_mask(attn_mask)
         if memory is not None:
-            q, kv = self._project_query(x, x.size(0)), self._project_kv(memory)
+            kv, q = self._project_kv(memory), self._project_query(x, x.size(0))
         elif isinstance(cache, MemoryCache):
             _check_hypotheses(x, cache, attn_mask)
             q, kv = self._project_query(x, cache.kv.size(0)), cache.kv
