@@ -1,10 +1,10 @@
 """Cache entries are whole or not there, whoever writes at once and whoever is killed."""
 
 import os
-import select
 import signal
 import subprocess
 import sys
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +119,7 @@ def test_of_two_writers_at_once_the_second_waits_and_uses_what_the_first_has_wri
     entry = tmp_path / "entry"
     first = start_writer(entry, 1)
     second = start_writer(entry, 2, waits=True)
-    assert not select.select([second.stdout], [], [], 0.3)[0]  # it neither writes nor ends
+    assert not wait([second.stdout], 0.3)  # it neither writes nor ends
     finish(first)
     finish(second)
     assert Rows(entry, "rows")[0].tolist() == [1] * 5
