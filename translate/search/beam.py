@@ -26,14 +26,6 @@ from translate.search.rules import OutputRules
 from translate.search.step_model import BestStepModel, GreedyModel, StateT, StepModel
 
 
-class Step(NamedTuple):
-    """One more token of each unfinished output of a sentence, [N]; or the candidates for it, [2N], best first."""
-
-    log_probs: list[float]  # summed over the output so far; -inf marks an impossible one
-    beams: list[int]  # which output of the step before each continues
-    token_ids: list[int]
-
-
 class Ending(NamedTuple):
     """An output that has ended, or was cut at the limit."""
 
@@ -48,30 +40,39 @@ class Ending(NamedTuple):
 class Sentence:
     """The search of one sentence.
 
+    Three lists hold its steps one after the other, N entries each; entry `(length - 1) * N + beam` is of the token that
+    made an output `length` tokens long. They are flat since many small lists keep Python's garbage collector busy.
+
     Attributes:
         number: Of the sentence in the input.
         rules: What its outputs must obey.
-        steps: BOS, then the steps so far.
+        beam_size: N, unfinished outputs after each step.
+        log_probs: Log-probabilities of the outputs so far; -inf marks an impossible one.
+        beams: Which output of the step before each continues.
+        token_ids: Newest tokens.
         endings: Its finished outputs, in the order found.
     """
 
     number: int
     rules: OutputRules
-    steps: list[Step]
+    beam_size: int
+    log_probs: list[float] = field(default_factory=list)
+    beams: list[int] = field(default_factory=list)
+    token_ids: list[int] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)
 
     @property
     def length(self) -> int:
         """Tokens of each unfinished output."""
-        return len(self.steps) - 1
+        return len(self.token_ids) // self.beam_size
 
     def path(self, length: int, beam: int) -> tuple[list[int], list[float]]:
         """Return the tokens of an output after `length` steps, and its summed log-probability after each."""
         token_ids, log_probs = [], []
-        for step in self.steps[length:0:-1]:
-            token_ids.append(step.token_ids[beam])
-            log_probs.append(step.log_probs[beam])
-            beam = step.beams[beam]
+        for start in range((length - 1) * self.beam_size, -1, -self.beam_size):
+            token_ids.append(self.token_ids[start + beam])
+            log_probs.append(self.log_probs[start + beam])
+            beam = self.beams[start + beam]
         return token_ids[::-1], log_probs[::-1]
 
 
@@ -156,18 +157,16 @@ class BeamSearch(Search):
             propose: Takes a step of the model and returns the best continuations of each sentence, [B, 2N].
             device: Device of the model.
         """
+        size = self.settings.beam_size
         hypotheses: list[list[Hypothesis]] = [[] for _ in rules]
-        start = Step([0.0], [0], [self.bos_id])
-        sentences = [Sentence(number, own, [start]) for number, own in enumerate(rules)]
+        sentences = [Sentence(number, own, size) for number, own in enumerate(rules)]
+        last_ids = torch.full((len(rules),), self.bos_id, device=device)  # [R]
+        log_probs = torch.zeros(len(rules), 1, device=device)  # [B, R / B]
         while True:
-            newest = [sentence.steps[-1] for sentence in sentences]
-            last_ids = torch.tensor([token_id for step in newest for token_id in step.token_ids], device=device)  # [R]
-            log_probs = torch.tensor([step.log_probs for step in newest], dtype=torch.float32, device=device)
             candidates = propose(last_ids, log_probs, sentences)  # [B, 2N]
-
             goes_on = []
-            for sentence, *one in zip(sentences, *(column.tolist() for column in candidates), strict=True):
-                self._extend(sentence, Step(*one))
+            for sentence, *own in zip(sentences, *(column.tolist() for column in candidates), strict=True):
+                self._extend(sentence, *own)
                 goes_on.append(not self._is_done(sentence))
                 if not goes_on[-1]:
                     hypotheses[sentence.number] = self._best_hypotheses(sentence)
@@ -179,60 +178,65 @@ class BeamSearch(Search):
                 sentences = [sentences[place] for place in kept]
 
             if sentences[0].length == 1:
-                state.repeat(self.settings.beam_size)  # R from B to B * N
-            elif self.settings.beam_size > 1:
-                first_rows = range(0, len(sentences) * self.settings.beam_size, self.settings.beam_size)
-                own = zip(first_rows, sentences, strict=True)
-                rows = [first + beam for first, sentence in own for beam in sentence.steps[-1].beams]
+                state.repeat(size)  # R from B to B * N
+            elif size > 1:
+                first_rows = range(0, len(sentences) * size, size)
+                own_rows = zip(first_rows, sentences, strict=True)
+                rows = [first + beam for first, sentence in own_rows for beam in sentence.beams[-size:]]
                 state.reorder(torch.tensor(rows, device=device))
+            newest = [token_id for sentence in sentences for token_id in sentence.token_ids[-size:]]
+            sums = [log_prob for sentence in sentences for log_prob in sentence.log_probs[-size:]]
+            last_ids = torch.tensor(newest, device=device)
+            log_probs = torch.tensor(sums, dtype=torch.float32, device=device).view(-1, size)
 
-    def _extend(self, sentence: Sentence, candidates: Step) -> None:
-        """Continue the outputs of a sentence by a token: candidates that end are finished, the best N others go on."""
-        ranks: Sequence[int] = range(self.settings.beam_size)
-        if self.eos_id in candidates.token_ids:
+    def _extend(self, sentence: Sentence, log_probs: list[float], beams: list[int], token_ids: list[int]) -> None:
+        """Continue the outputs of a sentence by a token, given its 2N candidates, best first.
+
+        Candidates among the best N that end are finished; the best N others go on.
+        """
+        size = sentence.beam_size
+        if self.eos_id in token_ids:
             others = []
-            for rank, token_id in enumerate(candidates.token_ids):
-                if token_id != self.eos_id or candidates.log_probs[rank] == -math.inf:
+            for rank, one in enumerate(zip(beams, token_ids, log_probs, strict=True)):
+                if one[1] != self.eos_id or one[2] == -math.inf:
                     others.append(rank)
-                elif rank < self.settings.beam_size:
-                    sentence.endings.append(self._end(sentence.length + 1, candidates, rank))
-            ranks = others[: self.settings.beam_size]
-        log_probs, beams, token_ids = candidates
-        sentence.steps.append(
-            Step(
-                [log_probs[rank] for rank in ranks],
-                [beams[rank] for rank in ranks],
-                [token_ids[rank] for rank in ranks],
-            )
-        )
+                elif rank < size:
+                    sentence.endings.append(self._end(sentence.length + 1, *one))
+            log_probs = [log_probs[rank] for rank in others]
+            beams = [beams[rank] for rank in others]
+            token_ids = [token_ids[rank] for rank in others]
+        sentence.log_probs += log_probs[:size]
+        sentence.beams += beams[:size]
+        sentence.token_ids += token_ids[:size]
 
-    def _end(self, length: int, step: Step, index: int) -> Ending:
-        """Let one output of a step, or one candidate, be finished with its `length` tokens."""
-        log_prob = step.log_probs[index]
-        score = normalized_score(log_prob, length, self.settings.length_penalty)
-        return Ending(length, step.beams[index], step.token_ids[index], log_prob, score)
+    def _end(self, length: int, beam: int, token_id: int, log_prob: float) -> Ending:
+        """Let an output of `length` tokens be finished."""
+        return Ending(
+            length, beam, token_id, log_prob, normalized_score(log_prob, length, self.settings.length_penalty)
+        )
 
     def _is_done(self, sentence: Sentence) -> bool:
         """Return whether a sentence is done, by the rule in the class's docstring."""
-        endings, limit, log_probs = sentence.endings, sentence.rules.longest, sentence.steps[-1].log_probs
-        if sentence.length >= limit or len(endings) >= self.settings.beam_size:
+        endings, limit, wanted = sentence.endings, sentence.rules.longest, self.settings.num_hypotheses
+        if sentence.length >= limit or len(endings) >= sentence.beam_size:
             return True
-        if len(endings) < self.settings.num_hypotheses:
+        log_probs = sentence.log_probs[-sentence.beam_size :]
+        if len(endings) < wanted:
             return log_probs[0] == -math.inf
         scores = sorted((ending.score for ending in endings), reverse=True)
-        return (
-            normalized_score(max(log_probs), limit, self.settings.length_penalty)
-            <= scores[self.settings.num_hypotheses - 1]
-        )
+        return normalized_score(max(log_probs), limit, self.settings.length_penalty) <= scores[wanted - 1]
 
     def _best_hypotheses(self, sentence: Sentence) -> list[Hypothesis]:
         """Return the best hypotheses of a sentence that is done; at its limit unfinished outputs fill the list up."""
-        missing = max(0, self.settings.num_hypotheses - len(sentence.endings))
-        step = sentence.steps[-1]
-        possible = [beam for beam, log_prob in enumerate(step.log_probs) if log_prob != -math.inf]
-        endings = sentence.endings + [self._end(sentence.length, step, beam) for beam in possible[:missing]]
+        size, wanted = sentence.beam_size, self.settings.num_hypotheses
+        newest = zip(
+            *(column[-size:] for column in (sentence.beams, sentence.token_ids, sentence.log_probs)), strict=True
+        )
+        possible = [one for one in newest if one[2] != -math.inf]
+        missing = max(0, wanted - len(sentence.endings))
+        endings = sentence.endings + [self._end(sentence.length, *one) for one in possible[:missing]]
         hypotheses = []
-        for ending in sorted(endings, key=lambda ending: -ending.score)[: self.settings.num_hypotheses]:
+        for ending in sorted(endings, key=lambda ending: -ending.score)[:wanted]:
             token_ids, sums = sentence.path(ending.length - 1, ending.beam)
             hypotheses.append(self._hypothesis([*token_ids, ending.token_id], [*sums, ending.log_prob]))
         return hypotheses
