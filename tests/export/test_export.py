@@ -6,6 +6,8 @@ from pathlib import Path
 
 import ctranslate2
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from translate.config.export import QUANTIZATIONS, ExportConfig
 from translate.config.model import ModelConfig
@@ -41,6 +43,21 @@ def test_only_an_earlier_export_is_replaced_and_only_if_asked(tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"output \(.*other\) is no earlier export"):
         export(ExportConfig(model=str(FIXTURE), output=str(other), overwrite=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_a_model_directory_in_8_bit_integers_is_an_export_too(tmp_path: Path) -> None:
+    small = {"format": "model", "quantization": "int8"}
+    first = export(ExportConfig(model=str(FIXTURE), output=str(tmp_path / "first"), **small))
+    again = export(ExportConfig(model=str(first), output=str(tmp_path / "again"), **small))
+    weights, others = (load_file(path / "model.safetensors") for path in (first, again))
+    assert weights.keys() == others.keys()
+    for name, weight in weights.items():
+        torch.testing.assert_close(others[name], weight, rtol=1e-6, atol=0)
+    with pytest.raises(ValueError, match=r"output .* is there already"):
+        export(ExportConfig(model=str(FIXTURE), output=str(first), **small))
+    export(ExportConfig(model=str(FIXTURE), output=str(first), overwrite=True, **small))
+    with pytest.raises(ValueError, match=r"quantization \(int16\) must be float32 or int8 with format=model"):
+        ExportConfig(format="model", quantization="int16")
 
 
 @pytest.mark.parametrize("quantization", QUANTIZATIONS)

@@ -19,7 +19,9 @@ from translate.data.tokenizer import Tokenizer
 from translate.model import transformer
 from translate.model.transformer import Transformer, build_model
 from translate.translator.bundle import BundleConfig, find_model, load_bundle, save_bundle
+from translate.translator.translator import Translator
 
+EVERYDAY = Path(__file__).parents[1] / "fixtures" / "everyday_model"
 NETWORK = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=2)
 Parts = tuple[Transformer, Tokenizer, BundleConfig]
 
@@ -70,6 +72,37 @@ def test_separate_vocabularies_come_back(tmp_path: Path) -> None:
     loaded, loaded_tokenizer, _ = load_bundle(tmp_path / "model")
     assert not loaded_tokenizer.joint
     assert torch.equal(loaded.output.weight, model.output.weight)
+
+
+@pytest.mark.parametrize("precision", ["32", "int8"])
+def test_a_bundle_in_8_bit_integers_translates_as_the_rounded_model(tmp_path: Path, precision: str) -> None:
+    save_bundle(tmp_path / "small", *load_bundle(EVERYDAY), int8=True)
+    sizes = [(path / "model.safetensors").stat().st_size for path in (EVERYDAY, tmp_path / "small")]
+    assert sizes[1] < 0.3 * sizes[0]
+    small, large = (Translator.load(path, device="cpu", precision=precision) for path in (tmp_path / "small", EVERYDAY))
+    texts = ["My brother is reading a book in the garden.", "Where is the doctor?", "The party ends at five o'clock."]
+    found, expected = small.translate(texts), large.translate(texts)
+    assert [one.text for one in found] == [one.text for one in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.score == pytest.approx(other.score, abs=0.2)
+
+
+def test_weights_in_8_bit_integers_are_off_by_half_a_step_at_most(parts: Parts, tmp_path: Path) -> None:
+    save_bundle(tmp_path / "small", *parts, int8=True)
+    loaded, _, _ = load_bundle(tmp_path / "small")
+    assert loaded.output.weight is loaded.src_embedding.tokens.weight
+    for (name, weight), own in zip(parts[0].named_parameters(), loaded.parameters(), strict=True):
+        step = weight.abs().amax(dim=-1, keepdim=True) / 127 if weight.dim() == 2 else torch.zeros(1)
+        assert ((weight - own).abs() <= 0.501 * step + 1e-9).all(), name
+
+
+def test_a_missing_scale_is_one_line(parts: Parts, tmp_path: Path) -> None:
+    save_bundle(tmp_path / "small", *parts, int8=True)
+    weights = load_file(tmp_path / "small" / "model.safetensors")
+    weights.pop("encoder_layers.0.feed_forward.inner.weight.scale")
+    save_file(weights, tmp_path / "small" / "model.safetensors")
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: .*inner\.weight is in 8-bit integers"):
+        load_bundle(tmp_path / "small")
 
 
 def test_files_are_four_and_tied_weights_are_stored_once(parts: Parts, bundle: Path) -> None:

@@ -25,12 +25,15 @@ def export(config: ExportConfig) -> Path:
     Raises:
         ValueError: If there is no model, the format cannot hold it, or the output must not be replaced.
     """
-    from translate.translator.bundle import find_model, load_bundle
+    from translate.translator.bundle import find_model, load_bundle, save_bundle
 
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     _check_output(output, overwrite=config.overwrite)
-    save_exported(output, *load_bundle(bundle), config.quantization, config.format)
+    if config.format == "model":
+        save_bundle(output, *load_bundle(bundle), int8=config.quantization == "int8")
+    else:
+        save_exported(output, *load_bundle(bundle), config.quantization, config.format)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     print(f'next: python -m translate.infer --model {output} "Hello."')
@@ -76,7 +79,7 @@ def _check_output(output: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise ValueError(f"output ({output}) is there already; set overwrite=true to replace it, or another output")
-    if exported_format(output) is None:
+    if exported_format(output) is None and not (output / "model.safetensors").is_file():
         raise ValueError(f"output ({output}) is no earlier export, and overwrite=true replaces nothing else")
 
 

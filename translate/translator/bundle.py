@@ -2,7 +2,7 @@
 
 model/config.yaml          BundleConfig
       tokenizer*.model     SentencePiece
-      model.safetensors    weights; a tied matrix is stored once
+      model.safetensors    weights, see `weights.py`; a tied matrix is stored once
       README.md            the model card
 """
 
@@ -20,6 +20,7 @@ from translate.common.files import new_directory, recover_directory, write_text
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
+from translate.translator.weights import read_weights, stored_shapes, write_weights
 
 if TYPE_CHECKING:
     import torch
@@ -70,18 +71,25 @@ class BundleConfig:
         return self.model.max_positions if self.model.positions == "learned" else None
 
 
-def save_bundle(directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig) -> None:
+def save_bundle(
+    directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig, *, int8: bool = False
+) -> None:
     """Write a model directory; it appears, or replaces an older one, only when it is complete.
+
+    Args:
+        directory: Where to write.
+        model: The network, float32.
+        tokenizer: Its tokenizer.
+        config: Its settings.
+        int8: Whether its matrices are rounded to 8-bit integers, for a quarter of the size (see `weights.py`).
 
     Raises:
         OSError: If it cannot be written; the message names the directory and what is full.
     """
-    from safetensors.torch import save_model
-
     with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
-        save_model(model, str(parts / _WEIGHTS))
+        write_weights(parts / _WEIGHTS, model, int8=int8)
         (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         write_text(parts / _CARD, model_card(config, num_parameters(model)))
 
@@ -102,7 +110,7 @@ def load_bundle(
     path = Path(directory)
     tokenizer, config = open_bundle(path)
     model = build_model(config.model, config.src_vocab_size, config.tgt_vocab_size, pad_id=tokenizer.pad_id)
-    _load_weights(model, path / _WEIGHTS)
+    read_weights(path / _WEIGHTS, model)
     return model.to(device).eval(), tokenizer, config
 
 
@@ -127,7 +135,7 @@ def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
         pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
         if pieces != expected:
             raise ValueError(f"{directory / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
-    shapes = _stored_shapes(directory / _WEIGHTS)
+    shapes = stored_shapes(directory / _WEIGHTS)
     try:
         _check_shapes(shapes, config)
     except ValueError as error:
@@ -222,17 +230,6 @@ def load_bundle_config(directory: Path) -> BundleConfig:
     return load_config(directory / _CONFIG, BundleConfig)
 
 
-def _stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each tensor of a safetensors file, by its name."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "pt") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-
-
 def _check_shapes(shapes: Mapping[str, tuple[int, ...]], config: BundleConfig) -> None:
     """Raise ValueError unless tensors of these shapes, by name, are the weights that the settings describe.
 
@@ -256,13 +253,3 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]], config: BundleConfig) -
         depth = depths.get(name.partition(".")[0], 1)
         if missing := max(0, depth - found[id(weight)]):
             raise ValueError(f"missing {name}" + (f", or its like in {missing} of {depth} layers" if depth > 1 else ""))
-
-
-def _load_weights(model: Transformer, path: Path) -> None:
-    from safetensors.torch import load_model
-
-    try:
-        load_model(model, str(path))
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ValueError(f"{path} does not hold the weights that {_CONFIG} describes: {reason}") from error
