@@ -209,6 +209,7 @@ from translate.infer import __main__ as infer
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 class Echo:
+    recognizer = None
     def describe(self):
         return "echo"
     def translate(self, texts, progress, **settings):
@@ -282,11 +283,11 @@ def test_prefixes_begin_the_translations(infer: Command, translator: Translator,
 def test_json_is_one_object_per_line(infer: Command) -> None:
     objects = [json.loads(line) for line in infer("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
     assert [found["src"] for found in objects] == ["a cat", ""]
-    assert list(objects[0]) == ["src", "text", "score", "hypotheses"]
+    assert list(objects[0]) == ["src", "text", "score", "hypotheses", "tgt_lang"]
     assert len(objects[0]["hypotheses"]) == 2
     for found in objects[0]["hypotheses"]:
         assert sum(found["token_log_probs"]) == pytest.approx(found["log_prob"])
-    assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": []}
+    assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": [], "tgt_lang": "fr"}
 
 
 def test_sampling_options_reach_the_samples(infer: Command, translator: Translator) -> None:

@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from translate.config.decode import DecodeConfig
-from translate.config.model import ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.export.writer import save_exported
 from translate.infer.__main__ import main
-from translate.model.transformer import build_model
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
@@ -19,27 +16,6 @@ from translate.translator.translator import Translator
 TEXTS = ["a cat sat", "", "two dogs <2fr> run by the sea", "<2en> cat"]
 LANGUAGES = ["fr", "en"]
 Parts = tuple[torch.nn.Module, Tokenizer, BundleConfig]
-
-
-@pytest.fixture(scope="module")
-def parts() -> Parts:
-    src = ["a cat sat by the sea", "two dogs run", "the cat and the dogs sat"] * 5
-    tgt = ["un chat assis à la mer", "deux chiens courent", "le chat et les chiens assis"] * 5
-    tokenizer = Tokenizer.train(src, tgt, vocab_size=310, languages=["en", "fr"])
-    network = ModelConfig(
-        d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, tie_output=False
-    )
-    torch.manual_seed(4)
-    model = build_model(network, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size).eval()
-    with torch.no_grad():
-        model.output.weight.mul_(6)  # sharpened, so that outputs differ between sources
-    decode = DecodeConfig(beam_size=2, max_output_len=9, repetition_guard=False, length_guard=False)
-    return model, tokenizer, BundleConfig("en", "fr", 310, 310, "0", tgt_langs=LANGUAGES, model=network, decode=decode)
-
-
-def translator_of(parts: Parts) -> Translator:
-    model, tokenizer, config = parts
-    return Translator(TorchEngine(model, tokenizer), tokenizer, config)
 
 
 def test_the_tag_is_an_id_that_no_text_becomes(parts: Parts) -> None:
@@ -56,8 +32,8 @@ def test_the_tag_is_an_id_that_no_text_becomes(parts: Parts) -> None:
         Tokenizer.train(["a"], ["b"], user_symbols=["<2fr>"], languages=LANGUAGES)
 
 
-def test_each_direction_searches_what_it_scores(parts: Parts) -> None:
-    translator = translator_of(parts)
+def test_each_direction_searches_what_it_scores(both_ways: Translator) -> None:
+    translator = both_ways
     found = {language: translator.translate(TEXTS, tgt_lang=language) for language in LANGUAGES}
     assert found["fr"] == translator.translate(TEXTS)
     assert [one.text for one in found["fr"]] != [one.text for one in found["en"]]
@@ -100,9 +76,9 @@ def test_the_tag_is_no_word_of_an_alignment(parts: Parts) -> None:
     assert len(links) == 3
 
 
-def test_an_export_knows_both_directions(parts: Parts, tmp_path: Path) -> None:
+def test_an_export_knows_both_directions(parts: Parts, both_ways: Translator, tmp_path: Path) -> None:
     save_exported(tmp_path / "ct2", *parts, "float32")
-    ours, theirs = translator_of(parts), Translator.load(tmp_path / "ct2", device="cpu")
+    ours, theirs = both_ways, Translator.load(tmp_path / "ct2", device="cpu")
     for language in LANGUAGES:
         expected = ours.translate(TEXTS, tgt_lang=language, beam_size=1)
         assert [one.text for one in theirs.translate(TEXTS, tgt_lang=language, beam_size=1)] == [
@@ -112,9 +88,11 @@ def test_an_export_knows_both_directions(parts: Parts, tmp_path: Path) -> None:
     assert "`<2fr>` or `<2en>`" in (tmp_path / "ct2/README.md").read_text()
 
 
-def test_the_command_line_chooses_the_direction(parts: Parts, tmp_path: Path, capsysbinary) -> None:
+def test_the_command_line_chooses_the_direction(
+    parts: Parts, both_ways: Translator, tmp_path: Path, capsysbinary
+) -> None:
     save_bundle(tmp_path / "model", *parts)
     assert main(["--model", str(tmp_path), "--device", "cpu", "--to", "en", TEXTS[0]]) == 0
-    expected = translator_of(parts).translate(TEXTS[:1], tgt_lang="en")[0].text
+    expected = both_ways.translate(TEXTS[:1], tgt_lang="en")[0].text
     assert capsysbinary.readouterr().out.decode() == expected + "\n"
     assert "en to fr and back" in (tmp_path / "model/README.md").read_text()

@@ -70,7 +70,7 @@ def test_it_translates_as_the_model_it_was_made_from(
 ) -> None:
     found = theirs.translate(TEXTS, **settings)  # type: ignore[arg-type]
     assert_same(found, ours.translate(TEXTS, **settings), settings)  # type: ignore[arg-type]
-    assert found[1] == Translation("", 0.0, ())
+    assert found[1] == Translation("", 0.0, (), "fr")
 
 
 def test_limits_are_those_of_each_sentence_whatever_the_batch(theirs: Translator) -> None:

@@ -75,7 +75,7 @@ def count_sources(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> li
 
 def test_translations_keep_the_order(translator: Translator) -> None:
     found = translator.translate(TEXTS)
-    assert [found[i] for i in (1, 6)] == [Translation("", 0.0, ())] * 2
+    assert [found[i] for i in (1, 6)] == [Translation("", 0.0, (), "fr")] * 2
     assert len({translation.text for translation in found}) > 3
     for text, translation in zip(TEXTS, found, strict=True):
         if translation.hypotheses:
@@ -116,7 +116,7 @@ def test_batch_tokens_limits_rows_and_equal_texts_are_translated_once(
 
 def test_empty_texts_do_not_touch_the_model(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = count_sources(translator, monkeypatch)
-    assert translator.translate(["", "  \t", "\u200b\x07"]) == [Translation("", 0.0, ())] * 3
+    assert translator.translate(["", "  \t", "\u200b\x07"]) == [Translation("", 0.0, (), "fr")] * 3
     assert translator.translate([]) == []
     assert seen == []
 
@@ -147,7 +147,7 @@ def test_a_translation_begins_with_its_prefix_and_others_do_not_change(
         assert all(
             hypothesis.text.startswith(begin) and len(hypothesis.text) > len(begin) for hypothesis in one.hypotheses
         )
-    assert found[3] == Translation("", 0.0, ())
+    assert found[3] == Translation("", 0.0, (), "fr")
     free = trained.translate(texts, num_hypotheses=2, **settings)  # type: ignore[arg-type]
     for place in (1, 4):
         assert found[place].text == free[place].text

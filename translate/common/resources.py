@@ -15,6 +15,11 @@ def everyday_dir() -> Path:
     return _resource("data/everyday")
 
 
+def models_dir() -> Path:
+    """Return the folder of the models that come with the package."""
+    return _resource("data/models")
+
+
 def _resource(name: str) -> Path:
     for candidate in (_PACKAGE / "_resources" / name, _PACKAGE.parent / name):
         if candidate.is_dir():

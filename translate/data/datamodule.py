@@ -142,6 +142,11 @@ class TranslationDataModule(LightningDataModule):
         self._loader: BatchLoader | None = None
         self._resume_at: dict[str, int] = {}
 
+    def texts(self) -> tuple[Iterator[str], Iterator[str]]:
+        """Stream the clean training texts, sources and targets; after `prepare`."""
+        assert self._text is not None
+        return self._text.rows["train.src"].texts(), self._text.rows["train.tgt"].texts()
+
     def prepare(self) -> None:
         """Clean, train the tokenizer and encode, each only if the cache lacks it; a second call does nothing.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from translate.translator.translator import Translator
 
 
-def load_translator(config: EvaluateConfig, path: str | Path | None) -> "Translator":
+def load_translator(config: EvaluateConfig, path: str | Path) -> "Translator":
     """Open the model of a run or bundle, on the device, in the precision and for the direction of the settings.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from translate.common.files import new_directory, recover_directory, write_text
 from translate.config.export import ExportConfig
 from translate.translator.engines.directory import exported_format
+from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,11 +30,12 @@ def export(config: ExportConfig) -> Path:
 
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
+    recognizer = Recognizer.load(bundle)
     _check_output(output, overwrite=config.overwrite)
     if config.format == "model":
-        save_bundle(output, *load_bundle(bundle), int8=config.quantization == "int8")
+        save_bundle(output, *load_bundle(bundle), recognizer, int8=config.quantization == "int8")
     else:
-        save_exported(output, *load_bundle(bundle), config.quantization, config.format)
+        save_exported(output, *load_bundle(bundle), config.quantization, config.format, recognizer)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     print(f'next: python -m translate.infer --model {output} "Hello."')
@@ -47,6 +49,7 @@ def save_exported(
     config: "BundleConfig",
     quantization: str,
     format: str = ExportConfig.format,
+    recognizer: "Recognizer | None" = None,
 ) -> None:
     """Write a directory for another runtime; it appears, or replaces an older one, only when it is complete.
 
@@ -57,6 +60,7 @@ def save_exported(
         config: Its settings.
         quantization: Type of the stored weights, one of `translate.config.export.QUANTIZATIONS`.
         format: "ctranslate2" or "onnx".
+        recognizer: What tells its languages apart.
 
     Raises:
         ValueError: If what writes the format is not installed, or the format cannot hold the model.
@@ -69,6 +73,8 @@ def save_exported(
         write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
+        if recognizer is not None:
+            recognizer.save(parts)
         write_text(parts / "README.md", _card(settings, format))
 
 

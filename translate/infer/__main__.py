@@ -32,7 +32,7 @@ from translate.infer.arguments import SCORE_SETTINGS, parse
 from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
 from translate.infer.resume import Record, open_output
 from translate.markup.terminology import Terminology, read_terms
-from translate.translator.bundle import LATEST, find_model, fingerprint
+from translate.translator.bundle import SHIPPED, find_model, fingerprint
 from translate.translator.engines.directory import exported_format
 
 if TYPE_CHECKING:
@@ -60,9 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             Translator,  # torch is loaded here, after the command line proved right
         )
 
-        models = [Translator.load(path, device=args.device, precision=args.precision) for path in args.model or [None]]
+        paths = args.model or [SHIPPED]
+        models = [Translator.load(path, device=args.device, precision=args.precision) for path in paths]
         translator = Translator.ensemble(models) if len(models) > 1 else models[0]
         translator = translator.into(args.to) if args.to else translator
+        for path in paths:
+            logger.info("model %s", _directory(path))
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
         # an empty input, so that a bad setting is refused before a file is emptied or a line is awaited
@@ -111,7 +114,7 @@ def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
             raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is not a file")
         return None
     settings = {name: value for name, value in vars(args).items() if name not in _NOT_RECORDED}
-    settings["model"] = [_identity(path) for path in args.model or [LATEST]]
+    settings["model"] = [_identity(path) for path in args.model or [SHIPPED]]
     for name in _FILES:
         if settings[name] and Path(settings[name]).is_file():
             settings[name] = f"{settings[name]} (sha256 {sha256(Path(settings[name]).read_bytes()).hexdigest()[:16]})"
@@ -120,8 +123,12 @@ def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
 
 def _identity(path: Path | str) -> str:
     """Return where a model is and a digest of it, which tells a new model in the same place from the old one."""
-    directory = Path(path) if exported_format(path) else find_model(path)
+    directory = _directory(path)
     return f"{directory.resolve()} (sha256 {fingerprint(directory)})"
+
+
+def _directory(path: Path | str) -> Path:
+    return Path(path) if exported_format(path) else find_model(path)
 
 
 def _answered(args: argparse.Namespace, record: Record | None, total: int | None) -> tuple[int, int]:
@@ -158,6 +165,8 @@ def _answer(
     settings["progress"] = progress
     settings["alignments"], settings["protect"] = args.alignments, args.protect
     settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
+    if not (args.to or args.score or args.pairs) and translator.recognizer is not None:
+        settings["tgt_lang"] = "auto"
     if args.score:
         settings = {name: settings[name] for name in (*SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"

@@ -160,7 +160,7 @@ def _attention(translator: Translator, src: str, translation: Translation) -> Se
     """Return the weights [layers, H, T, S] with their pieces; None for an empty source and for one cut into pieces."""
     if not translation.hypotheses or len(translation.hypotheses[0].parts) > 1:
         return {"attention": None}
-    found = translator.cross_attention(src, translation.text)
+    found = translator.into(translation.tgt_lang).cross_attention(src, translation.text)
     return {"attention": {**found._asdict(), "weights": found.weights.double().round(decimals=4).tolist()}}
 
 

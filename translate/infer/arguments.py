@@ -98,9 +98,15 @@ def _add_model_flags(parser: argparse.ArgumentParser) -> None:
         "--model",
         action="append",
         metavar="PATH",
-        help="run, model directory or exported one (default: runs/latest, the newest run); given again: an ensemble",
+        help="run, model directory or exported one; runs/latest is the newest run, en-fr (default) comes with the "
+        "package; given again: an ensemble",
     )
-    add("--to", metavar="LANG", help="language to translate into, of a model that knows both directions")
+    add(
+        "--to",
+        metavar="LANG",
+        help="language to translate into, of a model that knows both directions; default: the other one than a line "
+        "is in",
+    )
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
     add(
         "--precision",

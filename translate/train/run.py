@@ -31,6 +31,7 @@ from translate.train.weights.averaging import average_weights, load_weights
 from translate.train.weights.warm_start import inherit_settings, keep_tokenizer, kept_settings, load_start
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
+from translate.translator.recognition import Recognizer
 from translate.translator.translator import Translator
 
 
@@ -131,7 +132,10 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         bundle.card[f"best checkpoint's validation {config.trainer.monitor}"] = round(
             float(fitted.best.best_model_score), 4
         )
-    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle)
+    recognizer = None
+    if len(bundle.tgt_langs) > 1:
+        recognizer = Recognizer.learn((config.data.src_lang, config.data.tgt_lang), *data.texts())
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer)
     say(
         f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
         f"most resident memory so far {high_water() / 2**20:,.0f} MiB",

@@ -3,6 +3,7 @@
 model/config.yaml          BundleConfig
       tokenizer*.model     SentencePiece
       model.safetensors    weights, see `weights.py`; a tied matrix is stored once
+      languages.tsv        of a model that translates both ways: what tells its languages apart
       README.md            the model card
 """
 
@@ -17,9 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from translate.common.files import new_directory, recover_directory, write_text
+from translate.common.resources import models_dir
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
+from translate.translator.recognition import Recognizer
 from translate.translator.weights import read_weights, stored_shapes, write_weights
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from translate.model.transformer import Transformer
 
 LATEST = Path("runs/latest")
+SHIPPED = "en-fr"  # the model that comes with the package
 _CONFIG, _WEIGHTS, _CARD = "config.yaml", "model.safetensors", "README.md"
 
 
@@ -72,7 +76,13 @@ class BundleConfig:
 
 
 def save_bundle(
-    directory: Path | str, model: Transformer, tokenizer: Tokenizer, config: BundleConfig, *, int8: bool = False
+    directory: Path | str,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    config: BundleConfig,
+    recognizer: Recognizer | None = None,
+    *,
+    int8: bool = False,
 ) -> None:
     """Write a model directory; it appears, or replaces an older one, only when it is complete.
 
@@ -81,6 +91,7 @@ def save_bundle(
         model: The network, float32.
         tokenizer: Its tokenizer.
         config: Its settings.
+        recognizer: What tells its languages apart.
         int8: Whether its matrices are rounded to 8-bit integers, for a quarter of the size (see `weights.py`).
 
     Raises:
@@ -89,6 +100,8 @@ def save_bundle(
     with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
+        if recognizer is not None:
+            recognizer.save(parts)
         write_weights(parts / _WEIGHTS, model, int8=int8)
         (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         write_text(parts / _CARD, model_card(config, num_parameters(model)))
@@ -152,10 +165,14 @@ def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
 def find_model(path: Path | str | None = None) -> Path:
     """Return the model directory that `path` means: itself, or `model/` in a run directory; None is the newest run.
 
+    "en-fr" is the model that comes with the package, unless there is a directory of that name.
+
     Raises:
         ValueError: If there is no model; the message says how to train one.
     """
     root = LATEST if path is None else Path(path)
+    if str(path) == SHIPPED and not root.is_dir():
+        root = models_dir() / SHIPPED
     for candidate in (root, root / "model"):
         recover_directory(candidate)
         if (candidate / _WEIGHTS).is_file():

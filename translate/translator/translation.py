@@ -52,11 +52,13 @@ class Translation(NamedTuple):
         score: That of the best hypothesis; 0 for an empty source.
         hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); none for an
             empty source.
+        tgt_lang: Language it is in.
     """
 
     text: str
     score: float
     hypotheses: tuple[TranslatedHypothesis, ...]
+    tgt_lang: str = ""
 
 
 class CrossAttention(NamedTuple):

@@ -20,14 +20,16 @@ from translate.markup.terminology import Terminology
 from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
-from translate.translator.bundle import BundleConfig, with_tags
+from translate.translator.bundle import SHIPPED, BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
+from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_pieces
 
 Progress = Callable[[int], object]
+AUTO = "auto"  # as a language to translate into: the other one than a text is in
 
 
 class Translator:
@@ -37,18 +39,22 @@ class Translator:
         engine: What runs it.
         tokenizer: The one it was trained with.
         config: Languages, limits and the search settings used where a call gives none.
+        recognizer: Tells the languages of texts apart, of a model that translates both ways.
     """
 
-    def __init__(self, engine: Engine, tokenizer: Tokenizer, config: BundleConfig) -> None:
+    def __init__(
+        self, engine: Engine, tokenizer: Tokenizer, config: BundleConfig, recognizer: Recognizer | None = None
+    ) -> None:
         self.engine, self.tokenizer, self.config = engine, with_tags(tokenizer, config), config
+        self.recognizer = recognizer
 
     @classmethod
-    def load(cls, path: Path | str | None = None, *, device: str = "auto", precision: str = "32") -> Translator:
+    def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "32") -> Translator:
         """Open a model directory, or one that `translate.export` wrote.
 
         Args:
-            path: A model directory, a run directory or an exported one; None means the newest finished run,
-                `runs/latest`.
+            path: A model directory, a run directory or an exported one; "en-fr" is the model that comes with the
+                package.
             device: "cpu", "cuda", "cuda:1" …; "auto" takes a GPU where there is one.
             precision: "32", "bf16", "16" (GPU only) or "int8" (CPU only): the type of weights and matmuls;
                 log-probabilities are always float32. "auto" is "16" on a GPU, "int8" on a CPU whose C kernels can run
@@ -81,7 +87,7 @@ class Translator:
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
         engine = EnsembleEngine(engines, [network.d_model for network in networks], first.tokenizer)
-        return cls(engine, first.tokenizer, config)
+        return cls(engine, first.tokenizer, config, first.recognizer)
 
     def into(self, tgt_lang: str) -> Translator:
         """Return the same model asked to translate into `tgt_lang`, from the other of its two languages.
@@ -93,11 +99,14 @@ class Translator:
         if tgt_lang == config.tgt_lang:
             return self
         if tgt_lang not in config.tgt_langs:
-            back = " and back" if len(config.tgt_langs) > 1 else " only"
-            raise ValueError(
-                f"tgt_lang ({tgt_lang}): this model translates {config.src_lang} to {config.tgt_lang}{back}"
-            )
-        return Translator(self.engine, self.tokenizer, replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang))
+            raise ValueError(f"tgt_lang ({tgt_lang}): this model translates {self._ways}")
+        turned = replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang)
+        return Translator(self.engine, self.tokenizer, turned, self.recognizer)
+
+    @property
+    def _ways(self) -> str:
+        back = " and back" if len(self.config.tgt_langs) > 1 else " only"
+        return f"{self.config.src_lang} to {self.config.tgt_lang}{back}"
 
     @property
     def device(self) -> Any:
@@ -146,7 +155,8 @@ class Translator:
         Args:
             texts: Any strings.
             options: Settings of the search; None means those of the model directory.
-            tgt_lang: Language to translate into, see `into`; None means that of the model directory.
+            tgt_lang: Language to translate into, see `into`; None means that of the model directory, "auto" for each
+                text the other one than it is in, see `recognize`.
             prefixes: What the translation of each text begins with, and which the search goes on from; None or an empty
                 one = anything. Where the clean prefix ends, a word need not: the next token may continue its last word.
                 Of a text that is cut it is the beginning of the first piece; an empty text stays empty.
@@ -166,6 +176,11 @@ class Translator:
         """
         if isinstance(texts, str):
             raise ValueError("texts must be a list of strings, not one string: translate([text])")
+        if prefixes is not None and len(prefixes) != len(texts):
+            raise ValueError(f"prefixes ({len(prefixes)}) must be as many as texts ({len(texts)}), or None")
+        if tgt_lang == AUTO:
+            more: Any = {"alignments": alignments, "protect": protect, "terms": terms, "progress": progress, **changes}
+            return self._translate_recognized(texts, options, prefixes, more)
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
@@ -175,12 +190,22 @@ class Translator:
                     raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
             terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
             return translator._translate_protected(texts, terminology, protect, decode, progress)
-        if prefixes is not None and len(prefixes) != len(texts):
-            raise ValueError(f"prefixes ({len(prefixes)}) must be as many as texts ({len(texts)}), or None")
         beginnings = [clean_text(prefix or "") for prefix in prefixes or [None] * len(texts)]
         clean = [clean_text(text) for text in texts]
         translations = translator._translate(list(map(Request, clean, beginnings)), decode, progress)
         return translator._with_alignments(clean, translations) if alignments else translations
+
+    def recognize(self, texts: Sequence[str]) -> list[str]:
+        """Return the language of each text, one of the two of a model that translates both ways; see `Recognizer`.
+
+        Raises:
+            ValueError: If the model translates one way only, or its directory tells nothing about its languages.
+        """
+        if len(self.config.tgt_langs) < 2:
+            raise ValueError(f"only a model of both directions recognizes languages; this one translates {self._ways}")
+        if self.recognizer is None:
+            raise ValueError("this model directory has no languages.tsv to recognize languages by; name the language")
+        return self.recognizer.recognize(texts)
 
     def score(
         self,
@@ -280,7 +305,25 @@ class Translator:
             one: join_pieces([piece.text for piece in own], [found[piece] for piece in own], decode)
             for one, own in parts.items()
         }
-        return [translations.get(one, Translation("", 0.0, ())) for one in requests]
+        tgt_lang = self.config.tgt_lang
+        return [translations.get(one, Translation("", 0.0, ()))._replace(tgt_lang=tgt_lang) for one in requests]
+
+    def _translate_recognized(
+        self,
+        texts: Sequence[str],
+        options: DecodeConfig | None,
+        prefixes: Sequence[str | None] | None,
+        more: dict[str, Any],
+    ) -> list[Translation]:
+        """Translate each text into the other language than it is in; the arguments are those of `translate`."""
+        languages, found = self.recognize(texts), dict[int, Translation]()
+        for tgt_lang in self.config.tgt_langs:
+            places = [place for place, language in enumerate(languages) if language != tgt_lang]
+            some = prefixes and [prefixes[place] for place in places]
+            own = [texts[place] for place in places]
+            translations = self.translate(own, options, tgt_lang=tgt_lang, prefixes=some, **more)
+            found.update(zip(places, translations, strict=True))
+        return [found[place] for place in range(len(texts))]
 
     def _split(self, requests: list[Request], room: int) -> tuple[dict[Request, list[Request]], dict[Request, Ids]]:
         """Return the pieces of each text, itself or parts of `room` tokens, and the source ids of each piece."""

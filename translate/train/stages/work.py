@@ -35,6 +35,7 @@ from translate.train.stages.plan import PLAN, plan_stages
 from translate.train.weights.averaging import mean_weights
 from translate.train.weights.trimming import trim_model, used_pieces
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
+from translate.translator.recognition import Recognizer
 from translate.translator.translator import Translator
 
 
@@ -124,11 +125,13 @@ def _trim(stage: Trimming) -> None:
 
 
 def _save_model(
-    stage: Stage, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig
+    stage: Average | Trimming, config: TrainConfig, model: Transformer, tokenizer: Tokenizer, bundle: BundleConfig
 ) -> None:
     """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
     save_config(config, stage.directory / "config.yaml")
-    save_bundle(stage.directory / "model", model, tokenizer, bundle)
+    first = stage.members[0] if isinstance(stage, Average) else stage.member
+    recognizer = Recognizer.load(find_model(first.directory))
+    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))

@@ -12,37 +12,40 @@ from translate.data.tokenizer import Tokenizer
 from translate.translator.bundle import BundleConfig, find_model, load_bundle
 from translate.translator.engines.directory import exported_format, load_settings
 from translate.translator.engines.engine import Engine
+from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
     import torch
 
     from translate.model.transformer import Transformer
 
+Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None]
 
-def open_engine(path: Path | str | None, *, device: str, precision: str) -> tuple[Engine, Tokenizer, BundleConfig]:
+
+def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
     """Open a model directory, or one that `translate.export` wrote; arguments and errors as in `Translator.load`."""
     if precision not in PRECISIONS:
         raise ValueError(f"precision ({precision}) must be one of {', '.join(PRECISIONS)}")
-    written_for = exported_format(path) if path is not None else None
-    if path is None or written_for is None:
+    written_for = exported_format(path)
+    if written_for is None:
         return _open_bundle(find_model(path), device, precision)
     if precision == "int8":
         raise ValueError(
             "precision=int8 is not for exported models: what they were exported with is in them; leave it out"
         )
-    config, tokenizer = load_settings(path), Tokenizer.load(path)
+    config, tokenizer, recognizer = load_settings(path), Tokenizer.load(path), Recognizer.load(Path(path))
     precision = "32" if precision == "auto" else precision
     if written_for == "onnx":
         from translate.translator.engines.onnx import OnnxEngine  # loads onnxruntime
 
-        return OnnxEngine(path, tokenizer, device=device, precision=precision), tokenizer, config
+        return OnnxEngine(path, tokenizer, device=device, precision=precision), tokenizer, config, recognizer
     from translate.translator.engines.ctranslate2 import CTranslate2Engine  # loads ctranslate2
 
     engine = CTranslate2Engine(path, tokenizer, config, device=device, precision=precision)
-    return engine, tokenizer, config
+    return engine, tokenizer, config, recognizer
 
 
-def _open_bundle(directory: Path, device: str, precision: str) -> tuple[Engine, Tokenizer, BundleConfig]:
+def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
     from translate.translator.engines.int8 import Int8Engine  # loads torch
     from translate.translator.engines.torch import DTYPES, TorchEngine
 
@@ -53,14 +56,14 @@ def _open_bundle(directory: Path, device: str, precision: str) -> tuple[Engine, 
         raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
     if precision == "int8" and place.type != "cpu":
         raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
-    model, tokenizer, config = load_bundle(directory, place)
+    (model, tokenizer, config), recognizer = load_bundle(directory, place), Recognizer.load(directory)
     if precision == "auto":
         precision = _pick_precision(model, place)
     if place.type == "cpu" and precision != "32":
         limit_kernel_caches()
     if precision == "int8":
-        return Int8Engine(model, tokenizer), tokenizer, config
-    return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config
+        return Int8Engine(model, tokenizer), tokenizer, config, recognizer
+    return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config, recognizer
 
 
 def _pick_precision(model: Transformer, device: torch.device) -> str:
