@@ -27,7 +27,7 @@ def run(pairs, rules=CleaningRules(), held_out=()):  # noqa: B008
     cleaner = Cleaner(rules, CleaningReport(vars(rules)))
     for pair in held_out:
         cleaner.hold_out(Pair(*pair))
-    kept = list(cleaner.train(Pair(*pair) for pair in pairs))
+    kept = list(cleaner.train({"train": [Pair(*pair) for pair in pairs]}))
     return kept, cleaner.report.counts["train"]
 
 
@@ -136,7 +136,7 @@ def test_validation_is_normalized_but_keeps_long_and_repeated_pairs():
     pairs = [Pair("a" * 2000, "b"), Pair("e\u0301", "x\t"), Pair("é", "x"), Pair("", "y")]
     assert list(cleaner.valid(pairs)) == [("a" * 2000, "b"), ("é", "x"), ("é", "x")]
     assert report.counts["valid"] == {"read": 4, "normalize_unicode": 1, "remove_control_chars": 1, "drop_empty": 1}
-    assert list(cleaner.train([Pair("é", "other"), Pair("new", "nouveau")])) == [("new", "nouveau")]
+    assert list(cleaner.train({"train": [Pair("é", "other"), Pair("new", "nouveau")]})) == [("new", "nouveau")]
 
 
 def test_a_held_out_sentence_is_found_however_it_was_typed():
@@ -166,13 +166,13 @@ def test_in_both_directions_either_side_of_a_pair_is_held_out(pair):
 def test_validation_is_held_out_in_both_directions_too():
     cleaner = Cleaner(CleaningRules(both_directions=True), CleaningReport({}))
     assert list(cleaner.valid([Pair("a", "b")])) == [("a", "b")]
-    assert list(cleaner.train([Pair("c", "b"), Pair("a", "d"), Pair("c", "d")])) == [("c", "d")]
+    assert list(cleaner.train({"train": [Pair("c", "b"), Pair("a", "d"), Pair("c", "d")]})) == [("c", "d")]
 
 
 def test_the_table_is_aligned_and_says_what_is_off():
     rules = CleaningRules(max_chars=0)
     report = CleaningReport({**vars(rules), "max_len": 256})
-    list(Cleaner(rules, report).train([Pair("a", "b"), Pair("a", "b"), Pair("", "b")]))
+    list(Cleaner(rules, report).train({"train": [Pair("a", "b"), Pair("a", "b"), Pair("", "b")]}))
     report.add("train", "max_len", 1)
     lines = report.table().splitlines()
     assert len({len(line) for line in lines}) == 1
@@ -233,7 +233,7 @@ def test_memory_does_not_grow_with_the_corpus():
     def peak(count: int) -> int:
         cleaner = Cleaner(CleaningRules(), CleaningReport(vars(CleaningRules())))
         tracemalloc.start()
-        kept = sum(1 for _ in cleaner.train(Pair(f"sentence {i}", f"phrase {i}") for i in range(count)))
+        kept = sum(1 for _ in cleaner.train({"train": (Pair(f"sentence {i}", f"phrase {i}") for i in range(count))}))
         assert kept == count
         result = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

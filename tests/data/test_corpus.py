@@ -211,7 +211,7 @@ def test_extra_pairs_come_with_every_source_and_belong_to_the_fingerprint(tmp_pa
     extra = write_table(tmp_path, ".jsonl", PAIRS) + write_table(tmp_path, ".tsv.gz", PAIRS[:2])
     for config in (DataConfig(), DataConfig(source="files", train=write_text(tmp_path, "train", PAIRS), holdout=1)):
         own, more = open_corpus(config), open_corpus(dataclasses.replace(config, extra=extra))
-        assert list(more.extra()) == [*PAIRS, *PAIRS[:2]]
+        assert list(more.streams()["extra"]) == [*PAIRS, *PAIRS[:2]]
         assert next(more.train()) == next(own.train())
         assert more.fingerprint != own.fingerprint
         assert open_corpus(dataclasses.replace(config, extra=extra).own).fingerprint == own.fingerprint

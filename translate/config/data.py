@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from translate.config.fields import check_settings, setting
+from translate.config.parts import PartConfig
 
 _USED_BY = {  # settings of some data sources only
-    "root": ("multi30k", "hub", "files"),
+    "root": ("multi30k", "hub", "files", "mix"),
     "train": ("files",),
-    "valid": ("files",),
-    "test": ("files",),
+    "valid": ("files", "mix"),
+    "test": ("files", "mix"),
+    "parts": ("mix",),
     "hub_id": ("hub",),
     "hub_config": ("hub",),
     "streaming": ("hub",),
@@ -25,8 +27,9 @@ class DataConfig:
 
     source: str = setting(
         "everyday",
-        "Where pairs come from: everyday (embedded), multi30k, hub (a dataset on the hub) or files.",
-        choices=("everyday", "multi30k", "hub", "files"),
+        "Where pairs come from: everyday (embedded), multi30k, hub (a dataset on the hub), files, or mix (several of "
+        "them, see parts).",
+        choices=("everyday", "multi30k", "hub", "files", "mix"),
     )
     src_lang: str = setting("en", "Language to translate from; in other sources also a file ending, a column or a key.")
     tgt_lang: str = setting(
@@ -53,6 +56,18 @@ class DataConfig:
     )
     valid: list[str] = setting([], "Validation pairs, like train; [] = holdout pairs from the start of train.")
     test: list[str] = setting([], "Test pairs, like train; [] = holdout pairs from the start of train.")
+    parts: dict[str, PartConfig] = setting(
+        {},
+        "source=mix: {name: {source: …, train: …, weight: …, markup: …, joined: …, typed: …}}, the corpora that are "
+        "trained on. Each is cleaned and counted by itself; validation and test sets are those of data.valid and "
+        "data.test. See translate/config/parts.py.",
+    )
+    temperature: float = setting(
+        1.0,
+        "source=mix: how much large parts give way to small ones; an epoch's share of a part goes with (its pairs * "
+        "weight) ** (1 / temperature), and each pair comes at least once. 1 = in proportion.",
+        at_least=1,
+    )
     extra: list[str] = setting(
         [],
         "Further training pairs for every source, such as translations by other models (Nguyen et al. 2020, "
@@ -141,6 +156,10 @@ class DataConfig:
             raise ValueError("data=files needs data.train, for example data.train=[train.en,train.fr] or [pairs.tsv]")
         if self.source == "hub" and not self.hub_id:
             raise ValueError("data.source=hub needs data.hub_id, the name of a dataset on the hub")
+        if self.source == "mix" and not (self.parts and self.valid):
+            raise ValueError("data.source=mix needs data.parts, the corpora by name, and data.valid")
+        if self.temperature != 1 and self.source != "mix":
+            raise ValueError(f"data.temperature ({self.temperature}) does nothing without data.source=mix")
         for name in ("train", "valid", "test"):
             if len(getattr(self, name)) > 2:
                 raise ValueError(f"data.{name} takes one file with both sides or two line-aligned files")

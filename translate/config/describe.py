@@ -21,6 +21,7 @@ from translate.config.export import ExportConfig
 from translate.config.fields import describe_limits
 from translate.config.model import ModelConfig
 from translate.config.optim import OptimConfig
+from translate.config.parts import PartConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
@@ -31,6 +32,7 @@ SCHEMAS: dict[str, type] = {  # by the file of conf/ that explains its settings
     "train": TrainConfig,
     "model/small": ModelConfig,
     "data/everyday": DataConfig,
+    "data/general": PartConfig,
     "tokenizer/bpe": TokenizerConfig,
     "optim/inverse_sqrt": OptimConfig,
     "trainer/default": TrainerConfig,

@@ -6,13 +6,14 @@ import hashlib
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from itertools import chain, groupby
 
 from translate.config.data import DataConfig
-from translate.data.corpus import Pair
+from translate.data.augment import Augmentation, Augmenter
+from translate.data.sources import Pair
 
 _SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 # Controls, and format characters that change no glyph. The joiners U+200C and U+200D build emoji and Indic letters, so
@@ -100,9 +101,11 @@ _DROPS = {
     "max_len": "dropped: a side is over {} tokens",
 }
 
+_ADDS = {"joined": "added: several pairs in one", "typed": "added: as people type"}
+
 
 class CleaningReport:
-    """How many pairs each step changed or dropped, for train and valid, and for extra where there are such pairs."""
+    """How many pairs each step changed, dropped or added, by split: valid, train or the parts of a mixture, extra."""
 
     def __init__(self, limits: dict[str, float], counts: dict[str, dict[str, int]] | None = None) -> None:
         """Start at zero, or from the `counts` that `to_dict` gave.
@@ -112,7 +115,7 @@ class CleaningReport:
             counts: {"train": {"read": …, step: …}, "valid": {…}}, and "extra".
         """
         self.limits = limits
-        self.counts = counts or {"train": {}, "valid": {}}
+        self.counts = counts or {}
 
     def add(self, split: str, step: str, amount: int = 1) -> None:
         """Count `amount` pairs of `split` at `step`."""
@@ -122,7 +125,8 @@ class CleaningReport:
     def kept(self, split: str) -> int:
         """Count the pairs that passed every step."""
         counts = self.counts.get(split, {})
-        return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS)
+        added = sum(counts.get(kind, 0) for kind in _ADDS)
+        return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS) + added
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return limits and counts, `kept` included, as plain values for JSON."""
@@ -131,19 +135,22 @@ class CleaningReport:
 
     def table(self) -> str:
         """Return an aligned table: a line for each step, a column for each split."""
-        splits = [split for split in ("train", "extra", "valid") if split in self.counts]
+        splits = [*([split for split in self.counts if split != "valid"] or ["train"]), "valid"]
         rows = [["pairs", *splits], ["read", *(self._cell("read", split) for split in splits)]]
         for step, text in {**_CHANGES, **_DROPS}.items():
             limit = self.limits.get(step, 0)
             cells = [self._cell(step, split) if limit else "off" for split in splits]
             rows.append([text.format(f"{limit:g}" if limit else "…"), *cells])
+        for kind, text in _ADDS.items():
+            if any(kind in counts for counts in self.counts.values()):
+                rows.append([text, *(self._cell(kind, split) for split in splits)])
         rows.append(["kept", *(f"{self.kept(split):,}" for split in splits)])
         wide = max(len(row[0]) for row in rows)
         return "\n".join(f"{name:<{wide}}" + "".join(f"  {cell:>12}" for cell in cells) for name, *cells in rows)
 
     def _cell(self, step: str, split: str) -> str:
         train_only = step in _DROPS and step not in ("drop_empty", "max_len")
-        return "-" if train_only and split == "valid" else f"{self.counts[split].get(step, 0):,}"
+        return "-" if train_only and split == "valid" else f"{self.counts.get(split, {}).get(step, 0):,}"
 
 
 class Cleaner:
@@ -174,21 +181,29 @@ class Cleaner:
         """
         self._held_out.update(_hash(self._clean(side)) for side in self._sources(pair))
 
-    def train(self, pairs: Iterable[Pair], extra: Iterable[Pair] = ()) -> Iterator[Pair]:
+    def train(
+        self, streams: Mapping[str, Iterable[Pair]], augmentations: Mapping[str, Augmentation] | None = None
+    ) -> Iterator[Pair]:
         """Yield normalized training pairs that pass every rule; each other one counts at the first rule that it breaks.
 
-        The `extra` ones follow the others and are counted as a separate split.
+        Args:
+            streams: Pairs by the name that they are counted under, one stream after the other.
+            augmentations: What is added to those that pass, by the same names.
         """
         with closing(sqlite3.connect("")) as seen:  # a file that SQLite makes, spills to and removes by itself
             seen.execute("PRAGMA journal_mode = OFF")
             seen.execute("PRAGMA cache_size = -65536")  # 64 MiB
             seen.execute("CREATE TABLE seen (hash INTEGER PRIMARY KEY)")
-            for split, given in (("train", pairs), ("extra", extra)):
-                for pair in self._normalized(given, split):
+            for name, pairs in streams.items():
+                augmenter = Augmenter((augmentations or {}).get(name, Augmentation()), name)
+                for pair in self._normalized(pairs, name):
                     if step := self._first_broken(pair, seen):
-                        self.report.add(split, step)
-                    else:
-                        yield pair
+                        self.report.add(name, step)
+                        continue
+                    yield pair
+                    for kind, added in augmenter.more(pair):
+                        self.report.add(name, kind)
+                        yield added
 
     def _first_broken(self, pair: Pair, seen: sqlite3.Connection) -> str | None:
         rules = self.rules

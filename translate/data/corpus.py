@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import chain, islice
 from pathlib import Path
 
 from translate.common.resources import everyday_dir
 from translate.config.data import DataConfig
+from translate.config.parts import PartConfig
 from translate.data.download import MULTI30K_TESTS, download_multi30k
-from translate.data.sources import TABLES, TEXTS, FileSource, HubSource, Pair, Source, suffix
+from translate.data.rst import PlainSource
+from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source, suffix
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
 
@@ -22,7 +25,7 @@ class Corpus:
 
     def __init__(
         self,
-        train: Source,
+        train: Source | Mapping[str, Source],
         valid: Source | None,
         tests: Mapping[str, Source | None],
         *,
@@ -33,14 +36,15 @@ class Corpus:
         """Put a corpus together.
 
         Args:
-            train: Training pairs.
+            train: Training pairs; or several sources of them by name, which then need `valid` and `tests`.
             valid: Validation pairs; None takes the first `holdout` training pairs and keeps them out of training.
             tests: Test sets by name, none needed; one that is None takes the next `holdout` training pairs.
             holdout: Pairs to keep out for each split that is None.
             max_pairs: Train on the first so many pairs only; None takes all.
             extra: More training pairs, such as synthetic ones; `max_pairs` does not count them.
         """
-        self._train, self._valid, self._tests = train, valid, dict(tests)
+        self._parts = dict(train) if isinstance(train, Mapping) else {"train": train}
+        self._valid, self._tests = valid, dict(tests)
         self._max_pairs, self._extra = max_pairs, tuple(extra)
         missing = [*(["valid"] if valid is None else []), *(name for name, test in tests.items() if test is None)]
         # where in the training stream the splits without a separate source lie
@@ -52,20 +56,38 @@ class Corpus:
         return tuple(self._tests)
 
     @property
-    def has_extra(self) -> bool:
-        """Whether there are training pairs besides the source's own."""
-        return bool(self._extra)
+    def train_source(self) -> Source:
+        """The one source of training pairs, whole."""
+        (source,) = self._parts.values()
+        return source
 
     @property
     def fingerprint(self) -> str:
         """Hash of what the streams here give: files by their contents, hub datasets by their revision."""
         extra = (("extra", source) for source in self._extra)
-        sources = [("train", self._train), ("valid", self._valid), *self._tests.items(), *extra]
+        sources = [*self._parts.items(), ("valid", self._valid), *self._tests.items(), *extra]
         parts = [(name, source.identity() if source else None) for name, source in sources]
         return hashlib.blake2b(repr((parts, self._held_out, self._max_pairs)).encode(), digest_size=16).hexdigest()
 
+    def streams(self) -> dict[str, Iterator[Pair]]:
+        """Return the streams of training pairs by name: "train" or the parts of a mixture, and "extra" if there is any.
+
+        Each raises as `train`.
+        """
+        if len(self._parts) == 1 and "train" in self._parts:
+            streams = {"train": self.train()}
+        else:
+            streams = {
+                name: _not_empty(islice(source.pairs(), self._max_pairs), f"data.parts.{name} has no pairs")
+                for name, source in self._parts.items()
+            }
+        if self._extra:
+            pairs = chain.from_iterable(source.pairs() for source in self._extra)
+            streams["extra"] = _not_empty(pairs, "data.extra has no pairs")
+        return streams
+
     def train(self) -> Iterator[Pair]:
-        """Stream the training pairs.
+        """Stream the training pairs, without extra ones.
 
         Raises:
             ValueError: If there are no pairs, or the source is damaged (see `translate.data.readers`).
@@ -73,12 +95,8 @@ class Corpus:
         start = max((stop for _, stop in self._held_out.values()), default=0)
         stop = None if self._max_pairs is None else start + self._max_pairs
         hint = f"after the first {start:,}, which validation and test take; lower data.holdout" if start else ""
-        return _not_empty(islice(self._train.pairs(), start, stop), f"the corpus has no training pairs {hint}".strip())
-
-    def extra(self) -> Iterator[Pair]:
-        """Stream the extra training pairs, source after source; raises as `train`."""
-        pairs = chain.from_iterable(source.pairs() for source in self._extra)
-        return _not_empty(pairs, "data.extra has no pairs")
+        pairs = chain.from_iterable(source.pairs() for source in self._parts.values())
+        return _not_empty(islice(pairs, start, stop), f"the corpus has no training pairs {hint}".strip())
 
     def valid(self) -> Iterator[Pair]:
         """Stream the validation pairs; raises as `train`."""
@@ -95,7 +113,7 @@ class Corpus:
         return list(self._split(name, self._tests[name]))
 
     def _split(self, name: str, source: Source | None) -> Iterator[Pair]:
-        pairs = source.pairs() if source else islice(self._train.pairs(), *self._held_out[name])
+        pairs = source.pairs() if source else islice(self._parts["train"].pairs(), *self._held_out[name])
         return _not_empty(pairs, f"the corpus has no pairs for {name}")
 
 
@@ -116,7 +134,7 @@ def open_corpus(config: DataConfig) -> Corpus:
     Raises:
         ValueError: If a file or folder is missing, a language is not in the corpus, or a download fails.
     """
-    openers = {"everyday": _everyday, "multi30k": _multi30k, "hub": _hub, "files": _files}
+    openers = {"everyday": _everyday, "multi30k": _multi30k, "hub": _hub, "files": _files, "mix": _mix}
     return openers[config.source](config)
 
 
@@ -173,6 +191,29 @@ def _files(config: DataConfig) -> Corpus:
     return _corpus(config, train, valid, {name: test})
 
 
+def _mix(config: DataConfig) -> Corpus:
+    parts = {name: _part(config, name, part) for name, part in config.parts.items()}
+    valid, test = (_file_source(config, paths) for paths in (config.valid, config.test))
+    tests = {Path(config.test[0]).name.partition(".")[0]: test} if config.test else {}
+    return _corpus(config, parts, valid, tests)
+
+
+def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
+    """Return the training pairs of one part of a mixture."""
+    own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
+    for key in ("hub_split", "weight", "markup", "joined", "typed", "max_pairs"):
+        del own[key]
+    own["root"] = part.root or config.root if part.source != "everyday" else None
+    try:
+        settings = replace(config, parts={}, valid=[], test=[], extra=[], copies=1, temperature=1.0, **own)
+        source = _hub_split(settings, part.hub_id or "", part.hub_split) if part.source == "hub" else None
+        source = source or open_corpus(settings).train_source
+    except ValueError as error:
+        raise ValueError(f"data.parts.{name}: {error}") from error
+    source = FirstPairs(source, part.max_pairs) if part.max_pairs else source
+    return PlainSource(source) if part.markup == "rst" else source
+
+
 def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
     named = bool(config.src_column or config.tgt_column)
     full = tuple(str(Path(config.root or "", path)) for path in paths)
@@ -181,7 +222,9 @@ def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
     return FileSource(full, _columns(config), named, config.cache_dir) if full else None
 
 
-def _corpus(config: DataConfig, train: Source, valid: Source | None, tests: Mapping[str, Source | None]) -> Corpus:
+def _corpus(
+    config: DataConfig, train: Source | Mapping[str, Source], valid: Source | None, tests: Mapping[str, Source | None]
+) -> Corpus:
     extra = [_extra_source(config, path) for path in config.extra]
     return Corpus(train, valid, tests, holdout=config.holdout, max_pairs=config.max_pairs, extra=extra)
 

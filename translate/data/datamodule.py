@@ -19,10 +19,11 @@ from lightning.pytorch import LightningDataModule
 from translate.common.files import lock
 from translate.config.data import DataConfig
 from translate.config.tokenizer import TokenizerConfig
+from translate.data.augment import augmentations
 from translate.data.batch import Batch, Example, collate
 from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
-from translate.data.epoch import EpochPairs
+from translate.data.epoch import EpochPairs, mixture_copies
 from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import cache_key
@@ -163,7 +164,7 @@ class TranslationDataModule(LightningDataModule):
     def _prepare(self) -> None:
         config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
         self.corpus = open_corpus(config)
-        text = cached_text(self.corpus, rules, cache_dir)
+        text = cached_text(self.corpus, rules, cache_dir, augmentations(config.parts))
         languages = (config.tgt_lang, config.src_lang) if config.language_tags else ()
         self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages))
         self._tags = [self.tokenizer.tagged(language).tag_ids for language in languages]
@@ -240,9 +241,11 @@ class TranslationDataModule(LightningDataModule):
 
     @cached_property
     def _epoch(self) -> EpochPairs:
-        config, store = self._config, self._store
-        total = len(store.rows["train.src"])
-        return EpochPairs(total, store.own, copies=config.copies, both_directions=config.both_directions)
+        config, sizes = self._config, self._store.sizes
+        weights = {name: part.weight for name, part in config.parts.items()} or {"train": 1.0}
+        own = mixture_copies({name: sizes[name] for name in weights}, weights, config.temperature)
+        copies = [config.copies * one for one in own] + [1.0] * (len(sizes) - len(own))  # extra pairs come once
+        return EpochPairs(list(sizes.values()), copies, both_directions=config.both_directions)
 
     def _plan(self, split: str, rank: int = 0, world_size: int = 1) -> TokenBudgetBatches:
         src, tgt = (self._store.rows[f"{split}.{side}"].lengths for side in ("src", "tgt"))

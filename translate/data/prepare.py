@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from translate.common.files import write_text
 from translate.config.tokenizer import TokenizerConfig
+from translate.data.augment import Augmentation
 from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules
 from translate.data.corpus import Corpus
 from translate.data.sources import Pair
@@ -36,13 +37,17 @@ class TextStore:
         key: Name of the cache entry; equal keys, equal pairs.
         rows: Texts by name: "train.src", "train.tgt", "valid.src", "valid.tgt".
         counts: What cleaning counted, as CleaningReport takes it.
-        own: How many of the training pairs are the source's own; extra ones stand behind them.
     """
 
     key: str
     rows: dict[str, Rows]
     counts: dict[str, dict[str, int]]
-    own: int
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return how many training pairs are of each stream (`Corpus.streams`), which stand one after the other."""
+        report = CleaningReport({}, self.counts)
+        return {name: report.kept(name) for name in self.counts if name != "valid"}
 
     def pair(self, split: str, index: int) -> Pair:
         """Return one cleaned pair."""
@@ -56,23 +61,31 @@ class TokenStore:
     Attributes:
         rows: Ids by name, EOS last: "train.src", "train.tgt", "valid.src", "valid.tgt".
         text_rows: For each training pair its row in the TextStore, [pairs].
-        dropped: Pairs over `max_len` by split, extra ones on their own.
-        own: How many of the training pairs are the source's own; extra ones stand behind them.
+        dropped: Pairs over `max_len`, of "valid" and of each stream of training pairs.
+        sizes: How many training pairs are of each stream, which stand one after the other.
     """
 
     rows: dict[str, Rows]
     text_rows: Rows
     dropped: dict[str, int]
-    own: int
+    sizes: dict[str, int]
 
 
-def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextStore:
+def cached_text(
+    corpus: Corpus, rules: CleaningRules, cache_dir: Path, augmentations: Mapping[str, Augmentation] | None = None
+) -> TextStore:
     """Return the cleaned pairs of a corpus, read and cleaned only if the cache lacks them.
+
+    Args:
+        corpus: The corpus.
+        rules: How it is cleaned.
+        cache_dir: Folder of the cache.
+        augmentations: Pairs that are added to each part of a mixture, by its name.
 
     Raises:
         ValueError: If the corpus is empty or damaged, or if no training or validation pair is left.
     """
-    key = cache_key("text", corpus.fingerprint, rules)
+    key = cache_key("text", corpus.fingerprint, rules, *([dict(augmentations)] if augmentations else []))
     entry = cache_dir / "text" / key
     with new_entry(entry) as folder:
         if folder is not None:
@@ -82,13 +95,12 @@ def cached_text(corpus: Corpus, rules: CleaningRules, cache_dir: Path) -> TextSt
             for name in corpus.test_names:
                 for pair in corpus.test(name):
                     cleaner.hold_out(pair)
-            extra = corpus.extra() if corpus.has_extra else ()
-            _write_texts(folder, "train", cleaner.train(corpus.train(), extra))
+            _write_texts(folder, "train", cleaner.train(corpus.streams(), augmentations))
             for split in report.counts:
                 _check_some_left(report, split)
             write_text(folder / "counts.json", json.dumps(report.counts))
     counts = json.loads((entry / "counts.json").read_text())
-    return TextStore(key, _open_rows(entry), counts, CleaningReport(asdict(rules), counts).kept("train"))
+    return TextStore(key, _open_rows(entry), counts)
 
 
 def cached_tokenizer(
@@ -142,11 +154,14 @@ def cached_tokens(text: TextStore, tokenizer: Tokenizer, max_len: int, cache_dir
             write_text(folder / "dropped.json", json.dumps(dropped))
     dropped = json.loads((entry / "dropped.json").read_text())
     rows, text_rows = _open_rows(entry), Rows(entry, "train.text_rows")
-    own = bisect_left(range(len(text_rows)), text.own, key=lambda row: int(text_rows[row][0]))
-    if "extra" in text.counts:
-        dropped["extra"] = dropped["train"] - (text.own - own)
-        dropped["train"] = text.own - own
-    return TokenStore(rows, text_rows, dropped, own)
+    sizes: dict[str, int] = {}
+    end = 0  # in the text store
+    for name, size in text.sizes.items():
+        end += size
+        kept = bisect_left(range(len(text_rows)), end, key=lambda row: int(text_rows[row][0])) - sum(sizes.values())
+        sizes[name] = kept
+    by_stream = {name: text.sizes[name] - kept for name, kept in sizes.items()}
+    return TokenStore(rows, text_rows, {"valid": dropped["valid"], **by_stream}, sizes)
 
 
 def _write_texts(folder: Path, split: str, pairs: Iterable[Pair]) -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -139,6 +140,27 @@ class HubSource:
             write_text(file, json.dumps({"revision": revision, "splits": splits}))
         about: dict[str, Any] = json.loads(file.read_text())
         return about
+
+
+@dataclass(frozen=True)
+class FirstPairs:
+    """The first pairs of a source.
+
+    Attributes:
+        source: All of them.
+        count: How many are taken.
+    """
+
+    source: Source
+    count: int
+
+    def pairs(self) -> Iterator[Pair]:
+        """Stream the pairs."""
+        return islice(self.source.pairs(), self.count)
+
+    def identity(self) -> str:
+        """Return a text that changes when the pairs change."""
+        return f"first {self.count} of {self.source.identity()}"
 
 
 def suffix(path: str) -> str:

@@ -16,6 +16,7 @@ from translate.common.cores import limit_threads
 from translate.common.files import atomic_write, copy_file, new_directory, write_text
 from translate.config.files import load_config, save_config
 from translate.config.train import TrainConfig
+from translate.data.augment import augmentations
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
@@ -218,7 +219,12 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def _rows(config: TrainConfig, side: str) -> Rows:
-    text = cached_text(open_corpus(config.data.own), CleaningRules.of(config.data), Path(config.data.cache_dir))
+    text = cached_text(
+        open_corpus(config.data.own),
+        CleaningRules.of(config.data),
+        Path(config.data.cache_dir),
+        augmentations(config.data.parts),
+    )
     return text.rows[f"train.{side}"]
 
 

@@ -1,0 +1,49 @@
+"""Settings of one part of a mixture of corpora."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from translate.config.fields import check_settings, setting
+
+
+@dataclass
+class PartConfig:
+    """Settings of one part of a mixture; the first ones are those of the data, for this part alone."""
+
+    source: str = setting(
+        "files", "Where its pairs come from, as data.source.", choices=("everyday", "multi30k", "hub", "files")
+    )
+    root: str | None = setting(None, "Folder that already has its data, as data.root; null = data.root.")
+    hub_id: str | None = setting(None, "source=hub: as data.hub_id.")
+    hub_config: str | None = setting(None, "source=hub: as data.hub_config.")
+    hub_split: str = setting("train", "source=hub: split that is trained on.")
+    streaming: bool = setting(False, "source=hub: as data.streaming.")
+    train: list[str] = setting([], "source=files: as data.train.")
+    src_column: str | None = setting(None, "As data.src_column.")
+    tgt_column: str | None = setting(None, "As data.tgt_column.")
+    max_pairs: int | None = setting(None, "Take this many pairs from its start; null = all.", at_least=1)
+    weight: float = setting(1.0, "How often an epoch holds its pairs, relative to other parts.", above=0)
+    markup: str = setting(
+        "none",
+        "rst: its text is reStructuredText, whose roles, literals and links are reduced to the words that a reader "
+        "sees; pairs with code in them are dropped.",
+        choices=("none", "rst"),
+    )
+    joined: float = setting(
+        0.0,
+        "Pairs added for each pair, of 2 to 5 of its pairs one after the other, so that single sentences teach "
+        "paragraphs too.",
+        at_least=0,
+        at_most=1,
+    )
+    typed: float = setting(
+        0.0,
+        "Pairs added for each pair, as people type: without the full stop, in lower case, or in capitals, on both "
+        "sides.",
+        at_least=0,
+        at_most=1,
+    )
+
+    def __post_init__(self) -> None:
+        check_settings("data.parts", self)
