@@ -216,7 +216,7 @@ def test_extra_pairs_come_with_every_source_and_belong_to_the_fingerprint(tmp_pa
         assert more.fingerprint != own.fingerprint
         assert open_corpus(dataclasses.replace(config, extra=extra).own).fingerprint == own.fingerprint
     turned = open_corpus(DataConfig(src_lang="fr", extra=extra))
-    assert next(turned.extra()) == PAIRS[0][::-1]
+    assert next(turned.streams()["extra"]) == PAIRS[0][::-1]
     with pytest.raises(ValueError, match=r"data\.extra \(pairs\.fr\): each is one file with both sides, .* \.tsv"):
         open_corpus(DataConfig(extra=["pairs.fr"]))
 

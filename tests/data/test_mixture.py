@@ -46,7 +46,7 @@ def mixture(tmp_path: Path) -> DataConfig:
 
 
 def prepared(config: DataConfig) -> TranslationDataModule:
-    data = TranslationDataModule(config, TokenizerConfig(vocab_size=300), seed=1)
+    data = TranslationDataModule(config, TokenizerConfig(vocab_size=320), seed=1)
     data.prepare()
     return data
 
