@@ -69,7 +69,7 @@ def test_no_held_out_sentence_comes_back_by_augmentation(mixture: DataConfig) ->
     sources, _ = prepared(mixture).texts()
     texts = list(sources)
     assert not [text for text in texts if "cat 7 " in text.lower()]
-    assert "See module 3 and it." in texts
+    assert "See module 3 and word." in texts
 
 
 def test_an_epoch_holds_each_part_as_often_as_its_weight_says(mixture: DataConfig) -> None:

@@ -14,7 +14,7 @@ _TARGET = re.compile(r"\s*<[^<>]*>$")
 _LITERAL = re.compile(r"``([^`]*)``")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\S)([^*]*[^*\s])\1(?![\w*])")
 _SUBSTITUTION = re.compile(r"\|([^|\s]+)\|_{0,2}")
-_CODE = re.compile(r"[`|{}<>=\\_]|::|https?:|\(\)|\.\w+\.")
+_CODE = re.compile(r"[`|{}<>=\\_]|::|https?:|\w\(|\.\w+\.")
 _PROSE = 0.9  # share of letters, spaces and marks of prose, below which a text is code
 _MARKS = set("'’,.;:!?()«»“”\"-…")
 
