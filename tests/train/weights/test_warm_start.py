@@ -71,6 +71,16 @@ def test_a_run_starts_from_another_models_weights_and_resumes_without_it(make_co
     assert loss_of(moved, config) == pytest.approx(loss, rel=1e-5)
 
 
+def test_language_codes_are_taken_over(tmp_path) -> None:
+    tokenizer = Tokenizer.train(["a cat sat"] * 9, ["un chat assis"] * 9, vocab_size=285, languages=["en", "fr"])
+    network = ModelConfig(d_model=16, d_ff=16, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)
+    config = BundleConfig("en", "fr", 285, 285, "1", tgt_langs=["fr", "en"], model=network)
+    save_bundle(tmp_path / "both", build_model(network, 285, 285), tokenizer, config)
+    found = inherit_settings(TrainConfig(init_from=str(tmp_path / "both")))
+    assert found.data.tgt_langs == ["fr"]
+    assert inherit_settings(TrainConfig(init_from=str(TINY))).data.tgt_langs == []
+
+
 def test_training_with_tags_sees_the_sources_that_its_model_translates(make_config) -> None:
     config = make_config(optim={"lr": 1e-12}, max_epochs=None, max_steps=1, valid_bleu_sentences=2)
     data = replace(config.data, both_directions=True, language_tags=True)

@@ -26,8 +26,9 @@ _TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not 
 def inherit_settings(config: TrainConfig) -> TrainConfig:
     """Return the settings of a fresh run, with the network and the tokenizer of the model that `init_from` names.
 
-    Settings of the network at their default are taken from that model. Dropouts are those of `config`, and so are an
-    attention with fewer key and value heads, and fewer layers than that model's unless both numbers are the default.
+    Settings of the network at their default are taken from that model, and so are language codes. Dropouts are those of
+    `config`, and so are an attention with fewer key and value heads, and fewer layers than that model's unless both
+    numbers are the default.
 
     Raises:
         ValueError: If there is no such model, a setting or the tokenizer of `config` contradicts it, or the model
@@ -43,7 +44,9 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
             "each side; the other direction needs a model with tokenizer.joint and model.share_embeddings"
         )
     model = _network(config.model, start.model, str(config.init_from))
-    return replace(config, model=model, tokenizer=replace(config.tokenizer, path=str(directory), joint=tokenizer.joint))
+    data = replace(config.data, language_tags=config.data.language_tags or bool(start.tgt_langs))
+    pieces = replace(config.tokenizer, path=str(directory), joint=tokenizer.joint)
+    return replace(config, model=model, data=data, tokenizer=pieces)
 
 
 def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
