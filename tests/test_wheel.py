@@ -1,4 +1,4 @@
-"""The wheel works by itself: built, installed where there is no source tree, and trained for five steps."""
+"""The wheel works by itself: built, installed where there is no source tree, trained with, and its model opened."""
 
 import subprocess
 import sys
@@ -35,4 +35,5 @@ def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
     assert "next: python -m translate.infer" in out
     bundle = tmp_path / "runs" / "latest" / "model"
     assert {"config.yaml", "tokenizer.model", "model.safetensors", "README.md"} <= {f.name for f in bundle.iterdir()}
-    assert run(python, "-m", "translate.infer", "Good morning.", cwd=tmp_path).count("\n") == 1
+    assert run(python, "-m", "translate.infer", "--model", "runs/latest", "Hello.", cwd=tmp_path).count("\n") == 1
+    assert run(python, "-m", "translate.infer", "Good morning.", cwd=tmp_path) == "Bonjour.\n"  # the one in the wheel

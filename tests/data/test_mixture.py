@@ -6,9 +6,11 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
@@ -113,6 +115,23 @@ def test_a_part_may_be_any_source(mixture: DataConfig) -> None:
     everyday = PartConfig(source="everyday", max_pairs=5)
     streams = open_corpus(replace(mixture, parts={"everyday": everyday, **mixture.parts})).streams()
     assert {name: len(list(pairs)) for name, pairs in streams.items()} == {"everyday": 5, "talk": 61, "code": 11}
+
+
+def test_a_part_of_the_hub_has_its_own_folder_columns_and_split(mixture: DataConfig, tmp_path: Path) -> None:
+    rows = {"sourceString": [pair.src for pair in TALK], "targetString": [pair.tgt for pair in TALK]}
+    (tmp_path / "hub" / "eng-fra").mkdir(parents=True)
+    parquet.write_table(pyarrow.table(rows), tmp_path / "hub" / "eng-fra" / "validation-0.parquet")
+    part = PartConfig(
+        source="hub",
+        hub_id="Helsinki-NLP/tatoeba_mt",
+        hub_config="eng-fra",
+        hub_split="validation",
+        root=str(tmp_path / "hub"),
+        src_column="sourceString",
+        tgt_column="targetString",
+    )
+    streams = open_corpus(replace(mixture, parts={"tatoeba": part, **mixture.parts})).streams()
+    assert list(streams["tatoeba"]) == TALK
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.floats(1, 4)), min_size=1, max_size=4), st.booleans())

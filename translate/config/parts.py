@@ -14,7 +14,9 @@ class PartConfig:
     source: str = setting(
         "files", "Where its pairs come from, as data.source.", choices=("everyday", "multi30k", "hub", "files")
     )
-    root: str | None = setting(None, "Folder that already has its data, as data.root; null = data.root.")
+    root: str | None = setting(
+        None, "Folder that already has its data, as data.root; null = data.root with source=files."
+    )
     hub_id: str | None = setting(None, "source=hub: as data.hub_id.")
     hub_config: str | None = setting(None, "source=hub: as data.hub_config.")
     hub_split: str = setting("train", "source=hub: split that is trained on.")

@@ -203,7 +203,7 @@ def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
     for key in ("hub_split", "weight", "markup", "joined", "typed", "max_pairs"):
         del own[key]
-    own["root"] = part.root or config.root if part.source != "everyday" else None
+    own["root"] = part.root or (config.root if part.source == "files" else None)
     try:
         settings = replace(config, parts={}, valid=[], test=[], extra=[], copies=1, temperature=1.0, **own)
         source = _hub_split(settings, part.hub_id or "", part.hub_split) if part.source == "hub" else None

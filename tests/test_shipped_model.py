@@ -1,0 +1,72 @@
+"""The model that comes with the package: small, whole, and as good as its list of judged sentences says."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from translate import Translator
+from translate.common.resources import models_dir
+from translate.infer.__main__ import main as infer
+from translate.translator.bundle import SHIPPED, find_model
+
+SENTENCES = Path(__file__).parents[1] / "docs" / "results" / "general_sentences.csv"
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[dict[str, str]]:
+    with SENTENCES.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_is_small_and_says_where_its_text_is_from() -> None:
+    directory = models_dir() / SHIPPED
+    assert find_model(SHIPPED) == directory
+    assert sum(file.stat().st_size for file in directory.iterdir()) < 16_000_000
+    card = (directory / "README.md").read_text(encoding="utf-8")
+    for name in ("tatoeba.org", "manythings.org", "CC BY 2.0 FR", "Django", "BSD-3-Clause", "CC0", "limits"):
+        assert name in card
+
+
+def test_a_directory_of_its_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(SHIPPED).mkdir()
+    with pytest.raises(ValueError, match="no model in en-fr: neither it nor its model/ holds"):
+        find_model(SHIPPED)
+
+
+def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[str], caplog) -> None:
+    assert infer(["-v", "Good morning.", "Merci beaucoup."]) == 0
+    assert capsys.readouterr().out == "Bonjour.\nThank you very much.\n"
+    assert f"model {models_dir() / SHIPPED}" in caplog.text
+
+
+def test_the_library_opens_it_without_being_asked() -> None:
+    translator = Translator.load(device="cpu")
+    found = translator.translate(["Good morning.", "Merci beaucoup."], tgt_lang="auto")
+    assert [(one.text, one.tgt_lang) for one in found] == [("Bonjour.", "fr"), ("Thank you very much.", "en")]
+
+
+@pytest.mark.slow
+def test_most_of_its_translations_are_those_that_were_judged(judged: list[dict[str, str]]) -> None:
+    assert len(judged) == len({row["source"] for row in judged}) == 100
+    translator = Translator.load(device="cpu", precision="auto")
+    found = translator.translate([row["source"] for row in judged], tgt_lang="auto")
+    same = [row for row, one in zip(judged, found, strict=True) if row["translation"] == one.text]
+    assert len(same) >= 97  # elsewhere sums are rounded otherwise
+    assert {row["verdict"] for row in judged} == {"acceptable", "wrong"}
+
+
+@pytest.mark.slow
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    code = (
+        "import socket, sys\n"
+        "def refuse(*arguments): raise AssertionError('the network is used')\n"
+        "socket.socket.connect = refuse\n"
+        "from translate import Translator\n"
+        "print(Translator.load().translate(['Good morning.'])[0].text)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "Bonjour.\n"), done.stderr
