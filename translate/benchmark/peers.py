@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -172,12 +172,8 @@ def find_peers(config: ModelConfig, sizes: Sizes) -> tuple[dict[str, Peer], dict
         if reasons:
             left_out[name] = "; ".join(reasons)
         else:
-            peers[name] = Peer(_bound(build, config, sizes), list(differences), f"{package} {version(package)}")
+            peers[name] = Peer(partial(build, config, sizes), list(differences), f"{package} {version(package)}")
     return peers, left_out
-
-
-def _bound(build: Callable[[ModelConfig, Sizes], nn.Module], config: ModelConfig, sizes: Sizes) -> Any:
-    return lambda: build(config, sizes)
 
 
 def _unfit(config: ModelConfig) -> Iterable[str]:

@@ -75,6 +75,8 @@ def compare(
     training_rounds = measure_in_turns(training, rounds, _progress("training"))
     decoding_rounds = measure_in_turns(decoding, rounds, _progress("decoding"))
     of_row = {row.label: [scored[run.path] for run in row.runs] for row in rows}
+    place = torch.device(translators[0].device)
+    device_name = torch.cuda.get_device_name(place) if place.type == "cuda" else str(place)
     comparison = Comparison(
         rows=[
             make_row(row, of_row[row.label], of_row[rows[0].label], translator, training_rounds, decoding_rounds)
@@ -84,7 +86,7 @@ def compare(
         signature=scored[runs[0].path].signature,
         same_tokenizer=len({module.tokenizer.fingerprint for module in data.values()}) == 1,
         settings={"rounds": rounds, "steps": steps, "sentences": sentences, "bootstrap": BOOTSTRAP},
-        machine=versions() | {"device": _name(translators[0].device), "threads": str(torch.get_num_threads())},
+        machine=versions() | {"device": device_name, "threads": str(torch.get_num_threads())},
         command=command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -177,7 +179,3 @@ def _progress(what: str) -> Callable[[int, str, float], None]:
         say(f"{what}, {turn}: {rate:,.0f} target tokens/s  {label}")
 
     return show
-
-
-def _name(device: torch.device) -> str:
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)

@@ -55,7 +55,7 @@ def hydra_main(
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it would print in its own way
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: a launcher's processes end with this one
     try:
-        overrides = [text for text in sys.argv[1:] if _is_override(text)]
+        overrides = [text for text in sys.argv[1:] if "=" in text and not text.startswith("-")]
         _check_empty(overrides)
         _check_sweep(config_name, schema, str(directory), overrides)
         hydra.main(version_base="1.3", config_path=str(directory), config_name=config_name)(run)()
@@ -93,10 +93,6 @@ def _added(settings: Any, prefix: str = "") -> str | None:
         if is_dataclass(value) and (found := _added(value, f"{prefix}{name}.")):
             return found
     return None
-
-
-def _is_override(argument: str) -> bool:
-    return "=" in argument and not argument.startswith("-")
 
 
 def _check_empty(overrides: Sequence[str]) -> None:

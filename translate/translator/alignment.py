@@ -101,7 +101,7 @@ def joined_links(text: str, parts: Sequence[tuple[str, str]], links: Mapping[tup
         start = text.index(part, start)
         src_words = bisect_right(starts, start) - 1  # before the one in which the part begins
         joined += [(src_words + src, tgt_words + tgt) for src, tgt in links[part, target]]
-        start, tgt_words = start + len(part), tgt_words + _count_words(target)
+        start, tgt_words = start + len(part), tgt_words + len(re.findall("[^ ]+", target))
     return tuple(joined)
 
 
@@ -112,7 +112,3 @@ def pharaoh(links: Links) -> str:
     '1-0 0-1'
     """
     return " ".join(f"{src}-{tgt}" for src, tgt in links)
-
-
-def _count_words(text: str) -> int:
-    return len(list(filter(None, text.split(" "))))

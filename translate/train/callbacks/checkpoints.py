@@ -46,7 +46,8 @@ class KeptCheckpoints(ModelCheckpoint):
 
     def ranked(self) -> list[Path]:
         """Return the files, best first."""
-        return [Path(path) for path in sorted(self.best_k_models, key=self._score, reverse=self.mode == "max")]
+        scores = {path: float(score) for path, score in self.best_k_models.items()}
+        return [Path(path) for path in sorted(scores, key=scores.__getitem__, reverse=self.mode == "max")]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore the scores, with the files in this directory."""
@@ -58,9 +59,6 @@ class KeptCheckpoints(ModelCheckpoint):
 
     def _here(self, path: str) -> str:
         return str(Path(str(self.dirpath)) / Path(path).name) if path else ""
-
-    def _score(self, path: str) -> float:
-        return float(self.best_k_models[path])
 
 
 class Resumable(Checkpoint):
