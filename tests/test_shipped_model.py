@@ -38,15 +38,18 @@ def test_a_directory_of_its_name_comes_first(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[str], caplog) -> None:
-    assert infer(["-v", "Good morning.", "Merci beaucoup."]) == 0
-    assert capsys.readouterr().out == "Bonjour.\nThank you very much.\n"
+    assert infer(["-v", "I don't understand the question.", "Merci beaucoup."]) == 0
+    assert capsys.readouterr().out == "Je ne comprends pas la question.\nThank you very much.\n"
     assert f"model {models_dir() / SHIPPED}" in caplog.text
 
 
 def test_the_library_opens_it_without_being_asked() -> None:
     translator = Translator.load(device="cpu")
-    found = translator.translate(["Good morning.", "Merci beaucoup."], tgt_lang="auto")
-    assert [(one.text, one.tgt_lang) for one in found] == [("Bonjour.", "fr"), ("Thank you very much.", "en")]
+    found = translator.translate(["I don't understand the question.", "Merci beaucoup."], tgt_lang="auto")
+    assert [(one.text, one.tgt_lang) for one in found] == [
+        ("Je ne comprends pas la question.", "fr"),
+        ("Thank you very much.", "en"),
+    ]
 
 
 @pytest.mark.slow
@@ -66,7 +69,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         "def refuse(*arguments): raise AssertionError('the network is used')\n"
         "socket.socket.connect = refuse\n"
         "from translate import Translator\n"
-        "print(Translator.load().translate(['Good morning.'])[0].text)"
+        "print(Translator.load().translate(['Where is the station?'])[0].text)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "Bonjour.\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "Où est la gare ?\n"), done.stderr

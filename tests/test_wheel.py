@@ -36,4 +36,6 @@ def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
     bundle = tmp_path / "runs" / "latest" / "model"
     assert {"config.yaml", "tokenizer.model", "model.safetensors", "README.md"} <= {f.name for f in bundle.iterdir()}
     assert run(python, "-m", "translate.infer", "--model", "runs/latest", "Hello.", cwd=tmp_path).count("\n") == 1
-    assert run(python, "-m", "translate.infer", "Good morning.", cwd=tmp_path) == "Bonjour.\n"  # the one in the wheel
+    assert (
+        run(python, "-m", "translate.infer", "Where is the station?", cwd=tmp_path) == "Où est la gare ?\n"
+    )  # the one in the wheel
