@@ -1,6 +1,7 @@
 """Mixtures of corpora: parts that are cleaned, counted, augmented and weighed by themselves."""
 
 import gzip
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,12 +16,13 @@ from pyarrow import parquet
 from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
 from translate.config.tokenizer import TokenizerConfig
-from translate.data.augment import Augmentation, Augmenter, as_typed, join
+from translate.data.augment import ADDED, Augmentation, Augmenter, join
 from translate.data.corpus import open_corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.data.epoch import EpochPairs, mixture_copies
 from translate.data.rst import is_code, plain_text
 from translate.data.sources import Pair
+from translate.data.variants import renamed, typed, typeset
 
 TALK = [Pair(f"Cat {i} sleeps.", f"Le chat {i} dort.") for i in range(60)]
 CODE = [
@@ -188,16 +190,59 @@ def test_code_is_told_from_language() -> None:
 def test_typed_pairs_differ_in_case_and_end_alone() -> None:
     random = Random(0)
     pair = Pair("Where is Tom?", "Où est Tom\u202f?")
-    typed = {as_typed(pair, random) for _ in range(200)}
-    assert typed == {
+    assert {typed(pair, random) for _ in range(200)} == {
         Pair("where is tom", "où est tom"),
         Pair("Where is Tom", "Où est Tom"),
         Pair("where is tom?", "où est tom\u202f?"),
         Pair("WHERE IS TOM?", "OÙ EST TOM\u202f?"),
     }
-    assert as_typed(Pair("Really?", "Vraiment."), random) is None
-    assert as_typed(Pair("no end", "sans fin"), random) is None
-    assert as_typed(Pair("...", "..."), random) is None
+    assert typed(Pair("Really?", "Vraiment."), random) is None
+    assert typed(Pair("no end", "sans fin"), random) is None
+    assert typed(Pair("...", "..."), random) is None
+
+
+@pytest.mark.parametrize(
+    ("pair", "printed"),
+    [
+        (("I'm here.", "J'y suis, l'ami."), ("I’m here.", "J’y suis, l’ami.")),
+        (('He said: "Why?"', 'Il dit : "Pourquoi ?"'), ("He said: “Why?”", "Il dit : « Pourquoi ? »")),
+        (('Say "yes"!', "Dis « oui » !"), ("Say “yes”!", "Dis « oui » !")),
+        (("Who are you?", "Qui es-tu ?"), None),  # English does not show the style
+        (("It's me.", "Me voici."), None),
+    ],
+)
+def test_typeset_pairs_have_the_marks_of_print_on_both_sides(
+    pair: tuple[str, str], printed: tuple[str, str] | None
+) -> None:
+    assert typeset(Pair(*pair), ("en", "fr")) == printed
+    assert typeset(Pair(*pair[::-1]), ("fr", "en")) == (printed and printed[::-1])
+
+
+def test_renamed_pairs_have_the_same_new_names_and_numbers_on_both_sides() -> None:
+    random = Random(1)
+    for _ in range(50):
+        pair = renamed(Pair("Tom's bus 12 left Mary in 1999.", "Le bus 12 de Tom quitta Marie en 1999."), random)
+        assert pair is not None
+        words = re.fullmatch(r"(\w+)'s bus (\d\d) left Mary in (\d{4})\.", pair.src)
+        assert words is not None
+        assert pair.tgt == f"Le bus {words[2]} de {words[1]} quitta Marie en {words[3]}."
+        assert words[1] != "Tom"
+        assert words[1][0] not in "AEHIOU"
+    for pair in (("Alice is here.", "Alice est ici."), ("He is 7.", "Il a 7 ans."), ("$1,250.50", "1,250.50 $")):
+        assert renamed(Pair(*pair), random) is None
+
+
+def test_a_kind_of_added_pairs_does_not_change_the_others() -> None:
+    pairs = [Pair(f"I'm with Tom {i}.", f"J'y suis avec Tom {i}.") for i in range(40)]
+
+    def added(settings: Augmentation) -> list[tuple[str, Pair]]:
+        augmenter = Augmenter(settings, "talk")
+        return [one for pair in pairs for one in augmenter.more(pair)]
+
+    every = added(Augmentation(joined=0.5, typed=0.5, typeset=0.5, renamed=0.5))
+    assert {kind for kind, _ in every} == set(ADDED)
+    both = added(Augmentation(joined=0.5, renamed=0.5))
+    assert both == [(kind, pair) for kind, pair in every if kind in ("joined", "renamed")]
 
 
 def test_joined_pairs_are_of_whole_pairs_in_the_same_order_on_both_sides() -> None:

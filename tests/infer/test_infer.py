@@ -349,7 +349,7 @@ def test_help_teaches_without_loading_torch(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.slow
 def test_errors_are_one_line_and_status_two(tmp_path: Path) -> None:
-    for arguments in (["--model", "runs/latest", "Hello."], ["--model", "nowhere", "Hello."], ["--input", "nowhere.txt"]):
+    for arguments in (["--model", "runs/latest"], ["--model", "nowhere", "Hello."], ["--input", "nowhere.txt"]):
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("error: ")

@@ -46,6 +46,20 @@ class PartConfig:
         at_least=0,
         at_most=1,
     )
+    typeset: float = setting(
+        0.0,
+        "Pairs added for each pair, with the apostrophes, quotation marks and no-break spaces of print, if both sides "
+        "have some.",
+        at_least=0,
+        at_most=1,
+    )
+    renamed: float = setting(
+        0.0,
+        "Pairs added for each pair, with made-up names and numbers in place of those that stand on both sides, so that "
+        "unknown ones are copied.",
+        at_least=0,
+        at_most=1,
+    )
 
     def __post_init__(self) -> None:
         check_settings("data.parts", self)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from itertools import chain, groupby
 
 from translate.config.data import DataConfig
-from translate.data.augment import Augmentation, Augmenter
+from translate.data.augment import ADDED, Augmentation, Augmenter
 from translate.data.sources import Pair
 
 _SPACES = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
@@ -101,8 +101,6 @@ _DROPS = {
     "max_len": "dropped: a side is over {} tokens",
 }
 
-_ADDS = {"joined": "added: several pairs in one", "typed": "added: as people type"}
-
 
 class CleaningReport:
     """How many pairs each step changed, dropped or added, by split: valid, train or the parts of a mixture, extra."""
@@ -125,7 +123,7 @@ class CleaningReport:
     def kept(self, split: str) -> int:
         """Count the pairs that passed every step."""
         counts = self.counts.get(split, {})
-        added = sum(counts.get(kind, 0) for kind in _ADDS)
+        added = sum(counts.get(kind, 0) for kind in ADDED)
         return counts.get("read", 0) - sum(counts.get(step, 0) for step in _DROPS) + added
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -141,9 +139,9 @@ class CleaningReport:
             limit = self.limits.get(step, 0)
             cells = [self._cell(step, split) if limit else "off" for split in splits]
             rows.append([text.format(f"{limit:g}" if limit else "…"), *cells])
-        for kind, text in _ADDS.items():
+        for kind, text in ADDED.items():
             if any(kind in counts for counts in self.counts.values()):
-                rows.append([text, *(self._cell(kind, split) for split in splits)])
+                rows.append([f"added: {text}", *(self._cell(kind, split) for split in splits)])
         rows.append(["kept", *(f"{self.kept(split):,}" for split in splits)])
         wide = max(len(row[0]) for row in rows)
         return "\n".join(f"{name:<{wide}}" + "".join(f"  {cell:>12}" for cell in cells) for name, *cells in rows)

@@ -11,6 +11,7 @@ from pathlib import Path
 from translate.common.resources import everyday_dir
 from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
+from translate.data.augment import ADDED
 from translate.data.download import MULTI30K_TESTS, download_multi30k
 from translate.data.rst import PlainSource
 from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source, suffix
@@ -201,7 +202,7 @@ def _mix(config: DataConfig) -> Corpus:
 def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     """Return the training pairs of one part of a mixture."""
     own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
-    for key in ("hub_split", "weight", "markup", "joined", "typed", "max_pairs"):
+    for key in ("hub_split", "weight", "markup", "max_pairs", *ADDED):
         del own[key]
     own["root"] = part.root or (config.root if part.source == "files" else None)
     try:

@@ -164,7 +164,7 @@ class TranslationDataModule(LightningDataModule):
     def _prepare(self) -> None:
         config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
         self.corpus = open_corpus(config)
-        text = cached_text(self.corpus, rules, cache_dir, augmentations(config.parts))
+        text = cached_text(self.corpus, rules, cache_dir, augmentations(config))
         languages = (config.tgt_lang, config.src_lang) if config.language_tags else ()
         self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages))
         self._tags = [self.tokenizer.tagged(language).tag_ids for language in languages]

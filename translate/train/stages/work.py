@@ -223,7 +223,7 @@ def _rows(config: TrainConfig, side: str) -> Rows:
         open_corpus(config.data.own),
         CleaningRules.of(config.data),
         Path(config.data.cache_dir),
-        augmentations(config.data.parts),
+        augmentations(config.data),
     )
     return text.rows[f"train.{side}"]
 
