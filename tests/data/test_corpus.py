@@ -9,8 +9,11 @@ from pathlib import Path
 
 import datasets
 import pytest
+from omegaconf import OmegaConf
 
+from translate.common.resources import conf_dir
 from translate.config.data import DataConfig
+from translate.config.parts import PartConfig
 from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.sources import FileSource
 
@@ -319,16 +322,17 @@ class FakeHub:
         self.folder, self.calls = folder, []
         self.load = datasets.load_dataset
 
-    def load_dataset_builder(self, hub_id, config):
+    def load_dataset_builder(self, hub_id, name, revision):
+        assert (name, revision) == ("en-fr", None)
         self.calls.append("builder")
         return type("Builder", (), {"hash": "abc123"})
 
-    def get_dataset_split_names(self, hub_id, config, revision):
+    def get_dataset_split_names(self, hub_id, config_name, revision):
         assert revision == "abc123"
         return ["train", "test"]
 
-    def load_dataset(self, hub_id, config, *, split, revision, streaming, cache_dir):
-        self.calls.append((hub_id, config, split, revision, streaming))
+    def load_dataset(self, hub_id, name, *, split, revision, streaming, cache_dir):
+        self.calls.append((hub_id, name, split, revision, streaming))
         pattern = str(self.folder / f"{split}-*.parquet")
         return self.load("parquet", data_files=pattern, split="train", streaming=streaming, cache_dir=cache_dir)
 
@@ -349,8 +353,30 @@ def test_the_hub_is_asked_once_for_its_revision_and_read_at_it(tmp_path, monkeyp
     assert hub.calls.count("builder") == 1
 
 
+TATOEBA = OmegaConf.load(conf_dir() / "data" / "tatoeba.yaml")
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_tatoeba_is_read_from_the_hubs_own_copy(tmp_path, streaming):
+    """A local folder of the branch's layout stands for the hub: the library reads both in the same way."""
+    rows = [{"sourceLang": "eng", "targetlang": "fra", "sourceString": src, "targetString": tgt} for src, tgt in PAIRS]
+    for split, some in (("validation", rows), ("test", rows[:2])):
+        folder = tmp_path / "tatoeba_mt" / "eng-fra" / split
+        folder.mkdir(parents=True)
+        datasets.Dataset.from_list(some).to_parquet(folder / "0000.parquet")
+    settings = {**TATOEBA, "hub_id": str(tmp_path / "tatoeba_mt"), "streaming": streaming}
+    corpus = open_corpus(DataConfig(cache_dir=str(tmp_path / "cache"), holdout=1, **settings))
+    assert list(corpus.train()) == PAIRS[1:]
+    assert list(corpus.valid()) == PAIRS[:1]
+    assert corpus.test("tatoeba_mt_test") == PAIRS[:2]
+    valid = [write_lines(tmp_path / "valid.tsv", ["a\tb"])]
+    part = PartConfig(**{key: TATOEBA[key] for key in TATOEBA if key != "hub_id"}, hub_id=settings["hub_id"])
+    config = DataConfig(source="mix", parts={"tatoeba": part}, valid=valid, cache_dir=str(tmp_path / "cache"))
+    assert [list(pairs) for pairs in open_corpus(config).streams().values()] == [PAIRS]
+
+
 def test_an_unreachable_hub_is_one_line_that_names_the_way_out(tmp_path, monkeypatch):
-    def unreachable(*_):
+    def unreachable(*_, **__):
         raise ConnectionError("Couldn't reach it\nlong trace")
 
     monkeypatch.setattr(datasets, "load_dataset_builder", unreachable)

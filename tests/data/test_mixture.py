@@ -76,6 +76,15 @@ def test_no_held_out_sentence_comes_back_by_augmentation(mixture: DataConfig) ->
     assert "See module 3 and word." in texts
 
 
+def test_no_held_out_sentence_comes_about_by_another_form(mixture: DataConfig, tmp_path: Path) -> None:
+    valid = write(tmp_path, "typed", [Pair(f"cat {i} sleeps", f"chat {i}") for i in range(60)])
+    talk = replace(mixture.parts["talk"], joined=0, typed=1.0)
+    sources, _ = prepared(replace(mixture, parts={"talk": talk}, valid=valid)).texts()
+    texts = list(sources)
+    assert len(texts) > 60
+    assert not [text for text in texts if text.startswith("cat") and not text.endswith(".")]
+
+
 def test_an_epoch_holds_each_part_as_often_as_its_weight_says(mixture: DataConfig) -> None:
     data = prepared(mixture)
     sizes = data._store.sizes

@@ -15,6 +15,8 @@ _USED_BY = {  # settings of some data sources only
     "parts": ("mix",),
     "hub_id": ("hub",),
     "hub_config": ("hub",),
+    "hub_split": ("hub",),
+    "hub_revision": ("hub",),
     "streaming": ("hub",),
     "src_column": ("hub", "files"),
     "tgt_column": ("hub", "files"),
@@ -43,6 +45,12 @@ class DataConfig:
     )
     hub_id: str | None = setting(None, "source=hub: name of a dataset on the hub, such as Helsinki-NLP/opus-100.")
     hub_config: str | None = setting(None, "source=hub: configuration of the dataset, such as en-fr; null = none.")
+    hub_split: str | None = setting(None, "source=hub: split that is trained on; null = train.")
+    hub_revision: str | None = setting(
+        None,
+        "source=hub: branch or commit of the dataset; null = the newest. refs/convert/parquet is the hub's own copy of "
+        "a dataset that comes as a script, with a folder for each configuration.",
+    )
     streaming: bool = setting(
         False,
         "source=hub: true reads over the network in each pass over the text and stores no copy of the dataset; false "

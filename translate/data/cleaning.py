@@ -200,8 +200,9 @@ class Cleaner:
                         continue
                     yield pair
                     for kind, added in augmenter.more(pair):
-                        self.report.add(name, kind)
-                        yield added
+                        if not self._is_held_out(added):
+                            self.report.add(name, kind)
+                            yield added
 
     def _first_broken(self, pair: Pair, seen: sqlite3.Connection) -> str | None:
         rules = self.rules
@@ -212,13 +213,16 @@ class Cleaner:
             return "max_chars"
         if rules.max_ratio and longer > _RATIO_FROM and longer > rules.max_ratio * shorter:
             return "max_ratio"
-        if rules.drop_overlap and any(_hash(side) in self._held_out for side in self._sources(pair)):
+        if self._is_held_out(pair):
             return "drop_overlap"
         if rules.drop_duplicates:
             row = (_hash("\n".join(pair)),)
             if not seen.execute("INSERT OR IGNORE INTO seen VALUES (?)", row).rowcount:
                 return "drop_duplicates"
         return None
+
+    def _is_held_out(self, pair: Pair) -> bool:
+        return self.rules.drop_overlap and any(_hash(side) in self._held_out for side in self._sources(pair))
 
     def _sources(self, pair: Pair) -> Sequence[str]:
         return pair if self.rules.both_directions else pair[:1]

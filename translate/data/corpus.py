@@ -18,7 +18,7 @@ from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSou
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
 
-_HUB_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
+_HUB_SPLITS = {"valid": "validation", "test": "test"}
 
 
 class Corpus:
@@ -164,19 +164,22 @@ def _multi30k(config: DataConfig) -> Corpus:
 
 def _hub(config: DataConfig) -> Corpus:
     hub_id = config.hub_id or ""
-    sources = {key: _hub_split(config, hub_id, split) for key, split in _HUB_SPLITS.items()}
-    train = sources["train"]
+    of_train = config.hub_split or "train"
+    train = _hub_split(config, hub_id, of_train)
     if train is None:
-        raise ValueError(f"{config.root or hub_id}: no train split; the names must start with train")
+        raise ValueError(f"{config.root or hub_id}: no {of_train} split; the names must start with {of_train}")
+    others = {key: split for key, split in _HUB_SPLITS.items() if split != of_train}
+    sources = {key: _hub_split(config, hub_id, split) for key, split in others.items()}
     name = hub_id.rpartition("/")[2].replace("-", "_")
-    test = sources["test"]
-    return _corpus(config, train, sources["valid"], {f"{name}_{'test' if test else 'holdout'}": test})
+    test = sources.get("test")
+    return _corpus(config, train, sources.get("valid"), {f"{name}_{'test' if test else 'holdout'}": test})
 
 
 def _hub_split(config: DataConfig, hub_id: str, split: str) -> Source | None:
     columns = _columns(config)
     if config.root is None:
-        source = HubSource(hub_id, config.hub_config, split, columns, config.streaming, config.cache_dir)
+        where = (hub_id, config.hub_config, config.hub_revision)
+        source = HubSource(*where, split, columns, config.streaming, config.cache_dir)
         return source if split in source.splits() else None
     folder = _existing_folder(config.root)
     if config.hub_config and (folder / config.hub_config).is_dir():  # as on the hub: a folder for each configuration
@@ -202,13 +205,12 @@ def _mix(config: DataConfig) -> Corpus:
 def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     """Return the training pairs of one part of a mixture."""
     own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
-    for key in ("hub_split", "weight", "markup", "max_pairs", *ADDED):
+    for key in ("weight", "markup", "max_pairs", *ADDED):
         del own[key]
     own["root"] = part.root or (config.root if part.source == "files" else None)
     try:
         settings = replace(config, parts={}, valid=[], test=[], extra=[], copies=1, temperature=1.0, **own)
-        source = _hub_split(settings, part.hub_id or "", part.hub_split) if part.source == "hub" else None
-        source = source or open_corpus(settings).train_source
+        source = open_corpus(settings).train_source
     except ValueError as error:
         raise ValueError(f"data.parts.{name}: {error}") from error
     source = FirstPairs(source, part.max_pairs) if part.max_pairs else source

@@ -20,6 +20,7 @@ from translate.data.readers import missing_column, read_aligned, read_table
 
 TABLES = (".parquet", ".arrow")
 TEXTS = (".tsv", ".csv", ".jsonl", ".json")
+_HUB_COPY = "refs/convert/parquet"  # the branch in which the hub keeps a dataset as Parquet
 _REMEMBER_FROM = 2**24  # bytes; hashing less is not worth remembering
 
 
@@ -89,6 +90,7 @@ class HubSource:
     Attributes:
         hub_id: Name on the hub, such as "Helsinki-NLP/opus-100".
         hub_config: Its configuration, such as "en-fr".
+        branch: Its branch or commit; None for the newest.
         split: Its split, such as "train".
         columns: Keys of source and target, under "translation" or at the top.
         streaming: Read over the network each time instead of storing the dataset first.
@@ -97,6 +99,7 @@ class HubSource:
 
     hub_id: str
     hub_config: str | None
+    branch: str | None
     split: str
     columns: tuple[str, str]
     streaming: bool = False
@@ -109,13 +112,17 @@ class HubSource:
         with _one_line(f"{self.hub_id}: cannot be read from the hub", "check the network, or set data.root=DIR"):
             rows = datasets.load_dataset(
                 self.hub_id,
-                self.hub_config,
+                **self._place(),
                 split=self.split,
                 revision=self._revision(),
                 streaming=self.streaming,
                 cache_dir=str(Path(self.cache_dir, "datasets")),
             )
         return _pairs(rows, self.columns, f"{self.hub_id}, split {self.split}")
+
+    def _place(self, name: str = "name") -> dict[str, Any]:
+        """Say where the configuration is: in the hub's own copies of datasets a folder, otherwise under this name."""
+        return {"data_dir" if self.branch == _HUB_COPY else name: self.hub_config}
 
     def identity(self) -> str:
         """Name and revision on the hub."""
@@ -130,13 +137,14 @@ class HubSource:
 
     def _about(self) -> dict[str, Any]:
         """Return commit and splits of the dataset: fetched once, so that runs agree and start without network."""
-        file = Path(self.cache_dir, "revisions", f"{self.hub_id.replace('/', '--')}--{self.hub_config}.json")
+        name = "--".join(filter(None, (self.hub_id, self.hub_config, self.branch))).replace("/", "--")
+        file = Path(self.cache_dir, "revisions", f"{name}.json")
         if not file.is_file():
             import datasets
 
             with _one_line(f"{self.hub_id}: cannot be found on the hub", "check the network, or set data.root=DIR"):
-                revision = datasets.load_dataset_builder(self.hub_id, self.hub_config).hash
-                splits = datasets.get_dataset_split_names(self.hub_id, self.hub_config, revision=revision)
+                revision = datasets.load_dataset_builder(self.hub_id, **self._place(), revision=self.branch).hash
+                splits = datasets.get_dataset_split_names(self.hub_id, **self._place("config_name"), revision=revision)
             write_text(file, json.dumps({"revision": revision, "splits": splits}))
         about: dict[str, Any] = json.loads(file.read_text())
         return about
