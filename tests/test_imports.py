@@ -16,11 +16,12 @@ ALLOWED = {  # package -> packages of ours that it may import; TYPE_CHECKING and
     "common": set(),
     "kernels": set(),
     "config": {"common"},
-    "model": {"config", "kernels"},  # config for annotations alone: see test_model_and_kernels_need_torch_alone
+    "model": {"config", "kernels"},  # config for annotations alone: see the test of what the packages need
     "search": {"config", "kernels"},
+    "native": {"config", "kernels"},
     "data": {"common", "config"},
     "markup": {"data", "translator"},
-    "translator": {"common", "config", "data", "markup", "model", "search"},
+    "translator": {"common", "config", "data", "markup", "model", "native", "search"},
     "infer": {"common", "config", "data", "markup", "translator"},
     "evaluate": {"common", "config", "data", "translator"},
     "export": {"common", "config", "data", "model", "translator"},
@@ -97,18 +98,20 @@ def run(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("packages", [("model", "kernels"), ("search", "kernels")], ids=" and ".join)
-def test_model_and_search_need_torch_alone(packages: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "packages", [("model", "kernels"), ("search", "kernels"), ("native", "kernels")], ids=" and ".join
+)
+def test_model_needs_torch_alone_and_search_and_native_need_numpy_alone(packages: tuple[str, ...]) -> None:
     blocked = [
         *("lightning", "hydra", "omegaconf", "datasets", "sentencepiece", "sacrebleu", "sacremoses", "matplotlib"),
-        "safetensors",
+        *("safetensors", *(["torch"] if packages[0] != "model" else [])),
     ]
     names = sorted(f"translate.{packages[0]}.{file.stem}" for file in (PACKAGE / packages[0]).glob("[!_]*.py"))
     run(
         f"import sys\nfor name in {blocked}: sys.modules[name] = None\n"
         f"import importlib\nfor name in {names}: importlib.import_module(name)\n"
         "ours = {name.split('.')[1] for name in sys.modules if name.startswith('translate.')}\n"
-        f"assert ours <= {set(packages) | ({'config'} if packages[0] == 'search' else set())}, ours"
+        f"assert ours <= {set(packages) | (set() if packages[0] == 'model' else {'config', 'common'})}, ours"
     )
 
 

@@ -2,13 +2,18 @@
 
 import ctypes
 import platform
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from translate import kernels
-from translate.kernels import attend, attends, best_continuations, build, library, round_rows, widen_rows
+from translate.kernels import build, library
+from translate.model import int8
+from translate.model.attention import runs_in_c
 
 needs_compiler = pytest.mark.skipif(library() is None, reason="there is no C compiler (cc)")
 
@@ -31,6 +36,17 @@ def vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(kernels, "library", lambda: found)
 
 
+def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+    """The kernel, of tensors."""
+    given = None if mask is None else mask.numpy()
+    return torch.from_numpy(kernels.attend(q.numpy(), k.numpy(), v.numpy(), given, scale))
+
+
+def best_continuations(logits: Tensor, sums: Tensor, banned: Sequence[int], count: int) -> list[Tensor]:
+    """The kernel, of tensors."""
+    return list(map(torch.from_numpy, kernels.best_continuations(logits.numpy(), sums.numpy(), banned, count) or ()))
+
+
 @needs_compiler
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize(("heads", "groups", "keys"), [(4, 4, 1), (4, 2, 13), (3, 1, 40)])
@@ -42,7 +58,7 @@ def test_attend_equals_torch(heads: int, groups: int, keys: int, dim: int, value
     k, v = torch.randn(2, groups, 50, dim + value_dim)[..., :keys, :].split((dim, value_dim), dim=-1)  # as in a cache
     mask = None if masked == "no" else torch.rand(2, 1, 5 if masked == "by query" else 1, keys) < 0.6
     with torch.inference_mode():
-        assert attends(q, v, mask)
+        assert runs_in_c(q, v, mask)
         found = attend(q, k, v, mask, 0.2)
     expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.2, enable_gqa=True)
     torch.testing.assert_close(found, expected)  # a query that sees nothing gets zeros from both
@@ -62,12 +78,12 @@ def test_attention_to_what_is_no_number_is_none(bits: int) -> None:
 
 def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
     q = torch.randn(1, 2, 3, 16)
-    assert not attends(q, q, None)  # gradients are on
+    assert not runs_in_c(q, q, None)  # gradients are on
     with torch.inference_mode():
-        assert not attends(torch.randn(1, 2, 3, 12), q, None)
-        assert not attends(torch.randn(1, 2, 300, 16), q, None)
-        assert not attends(q.double(), q.double(), None)
-        assert not attends(q, q, torch.ones(1, 2, 3, 3, dtype=torch.bool))  # a mask for each head
+        assert not runs_in_c(torch.randn(1, 2, 3, 12), q, None)
+        assert not runs_in_c(torch.randn(1, 2, 300, 16), q, None)
+        assert not runs_in_c(q.double(), q.double(), None)
+        assert not runs_in_c(q, q, torch.ones(1, 2, 3, 3, dtype=torch.bool))  # a mask for each head
 
 
 @needs_compiler
@@ -81,7 +97,7 @@ def test_best_continuations_are_the_largest_sums_without_banned_tokens(cols: int
     logits[3, 7] = -torch.inf
     logits[4, 0] = 40.0  # nearly all of the probability is banned
     given, sums, banned = logits.clone(), torch.randn(3, 2), (0, 5, 202, 0)
-    log_probs, beams, token_ids = best_continuations(logits, sums, banned, 14) or ()
+    log_probs, beams, token_ids = best_continuations(logits, sums, banned, 14)
     assert torch.equal(logits, given)
     expected = logits.log_softmax(dim=1) + sums.view(-1, 1)
     expected[:, list(banned)] = -torch.inf
@@ -92,7 +108,7 @@ def test_best_continuations_are_the_largest_sums_without_banned_tokens(cols: int
 
 @needs_compiler
 def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
-    log_probs, _, token_ids = best_continuations(torch.zeros(1, 3), torch.zeros(1, 1), (1,), 4) or ()
+    log_probs, _, token_ids = best_continuations(torch.zeros(1, 3), torch.zeros(1, 1), (1,), 4)
     assert log_probs.isinf().tolist() == [[False, False, True, True]]
     assert token_ids[0, :2].tolist() == [0, 2]
 
@@ -103,17 +119,17 @@ def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
 def test_logits_that_are_not_numbers_are_not_hidden(bits: int) -> None:
     logits = torch.randn(2, 640)
     logits[0, 50] = torch.tensor([bits], dtype=torch.int32).view(torch.float32)
-    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 3) or ()
+    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 3)
     assert log_probs[0].isnan().all()
     assert log_probs[1].isfinite().all()
-    log_probs, *_ = best_continuations(logits.flip(0), torch.zeros(1, 2), (), 3) or ()
+    log_probs, *_ = best_continuations(logits.flip(0), torch.zeros(1, 2), (), 3)
     assert log_probs.isnan().all()  # those of the second hypothesis come first
 
 
 @needs_compiler
 def test_log_probabilities_of_large_logits_are_exact() -> None:
     logits = torch.randn(2, 300) + 3000
-    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 5) or ()
+    log_probs, *_ = best_continuations(logits, torch.zeros(2, 1), (), 5)
     torch.testing.assert_close(log_probs, logits.log_softmax(dim=1).topk(5).values)
 
 
@@ -123,14 +139,22 @@ def test_integers_are_the_same_with_and_without_a_compiler(monkeypatch: pytest.M
     x, sums = torch.randn(7, 40), torch.randint(-9000, 9000, (7, 40), dtype=torch.int32)
     x[4] = 0
     scales, bias = (torch.rand(7, 1), torch.rand(40)), torch.randn(40)
-    compiled = round_rows(x), widen_rows(sums.clone(), *scales, bias), widen_rows(sums.clone(), *scales, None)
+
+    def rounded_and_widened() -> tuple[object, ...]:
+        return (
+            int8._round_rows(x),
+            int8._widen_rows(sums.clone(), *scales, bias),
+            int8._widen_rows(sums.clone(), *scales, None),
+        )
+
+    compiled = rounded_and_widened()
     monkeypatch.setattr(kernels, "library", lambda: None)
-    plain = round_rows(x), widen_rows(sums.clone(), *scales, bias), widen_rows(sums.clone(), *scales, None)
+    plain = rounded_and_widened()
     torch.testing.assert_close(compiled[0][1], plain[0][1])
     assert int((compiled[0][0].int() - plain[0][0].int()).abs().max()) <= 1  # halves may round either way
     torch.testing.assert_close(compiled[1:], plain[1:])
 
 
-def test_without_the_kernels_the_callers_choose_tokens_in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kernels_the_callers_choose_tokens_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "library", lambda: None)
-    assert best_continuations(torch.randn(2, 100), torch.zeros(2, 1), (), 3) is None
+    assert kernels.best_continuations(np.zeros((2, 100), np.float32), np.zeros((2, 1), np.float32), (), 3) is None

@@ -3,47 +3,54 @@
 import ctypes
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from translate.config.model import ModelConfig
 from translate.kernels import attend, best_continuations, build, library, round_rows, widen_rows
-from translate.kernels.pointers import pointer, token_array
+from translate.kernels.layers import Int8Weights, PackedLinear
+from translate.kernels.pointers import Array, pointer, token_array
 from translate.kernels.structures import check_layout
-from translate.model.int8 import Int8Linear, to_int8
-from translate.model.int8_transformer import Int8Transformer
+from translate.model.int8 import Int8Linear
 from translate.model.transformer import build_model
+from translate.native.network import NativeTransformer
+from translate.native.weights import Weights
 
 VOCAB = 50
+CONFIG = ModelConfig(d_model=32, d_ff=64, num_heads=2)
 needs_compiler = pytest.mark.skipif(library() is None, reason="there is no C compiler (cc)")
 
 
-def test_a_tensor_that_fits_has_its_own_address() -> None:
-    x = torch.zeros(3, 4)
-    assert pointer("x", x, torch.float32, 3, 4) == x.data_ptr()
-    assert pointer("x", x[1:], torch.float32, 2, 4) == x.data_ptr() + 4 * x.element_size()
-    assert pointer("x", x[:, :2], torch.float32, 3, 2, strided=True) == x.data_ptr()
-    assert pointer("x", x[:, ::4], torch.float32, 3, 1, strided=True) == x.data_ptr()  # one column has no stride
+def test_an_array_that_fits_has_its_own_address() -> None:
+    x = np.zeros((3, 4), np.float32)
+    assert pointer("x", x, np.float32, 3, 4) == x.ctypes.data
+    assert pointer("x", x[1:], np.float32, 2, 4) == x.ctypes.data + 4 * x.itemsize
+    assert pointer("x", x[:, :2], np.float32, 3, 2, strided=True) == x.ctypes.data
+    assert pointer("x", x[:, ::4], np.float32, 3, 1, strided=True) == x.ctypes.data  # one column has no stride
+
+
+ZEROS = np.zeros((3, 8), np.float32)
 
 
 @pytest.mark.parametrize(
     ("x", "strided"),
     [
-        (torch.zeros(3, 4).double(), False),
-        (torch.zeros(3, 4, device="meta"), False),
-        (torch.zeros(3, 5), False),
-        (torch.zeros(12), False),
-        (torch.zeros(4, 3).t(), False),
-        (torch.zeros(3, 8)[:, :4], False),
-        (torch.zeros(3, 8)[:, ::2], True),
-        (torch.zeros(1).expand(3, 4), True),
+        (np.zeros((3, 4)), False),
+        (ZEROS[:, :5], False),
+        (ZEROS.reshape(24)[:12], False),
+        (ZEROS[:, :3].T[:, :4].T[:3], False),
+        (np.zeros((4, 3), np.float32).T, False),
+        (ZEROS[:, :4], False),
+        (ZEROS[:, ::2], True),
+        (np.broadcast_to(np.float32(0), (3, 4)), True),
     ],
-    ids=["dtype", "device", "size", "dimensions", "transposed", "rows apart", "columns apart", "expanded"],
+    ids=["dtype", "size", "dimensions", "columns", "transposed", "rows apart", "columns apart", "expanded"],
 )
-def test_a_tensor_that_does_not_fit_is_refused(x: Tensor, strided: bool) -> None:
-    with pytest.raises(ValueError, match=r"weights: the kernels take a contiguous torch\.float32 .* \[3, 4\]"):
-        pointer("weights", x, torch.float32, 3, 4, strided=strided)
+def test_an_array_that_does_not_fit_is_refused(x: Array, strided: bool) -> None:
+    with pytest.raises(ValueError, match=r"weights: the kernels take a contiguous float32 .* \[3, 4\]"):
+        pointer("weights", x, np.float32, 3, 4, strided=strided)
 
 
 @pytest.mark.parametrize("token", [-1, 5])
@@ -55,28 +62,29 @@ def test_a_token_outside_the_vocabulary_is_refused(token: int) -> None:
 
 @needs_compiler
 def test_the_kernels_refuse_what_does_not_fit() -> None:
-    x, whole = torch.zeros(2, 32), torch.zeros(2, 32, dtype=torch.int32)
+    x, whole = np.zeros((2, 32), np.float32), np.zeros((2, 32), np.int32)
     with pytest.raises(ValueError, match=r"x: .*float64"):
-        round_rows(x.double())
+        round_rows(x.astype(float))
     with pytest.raises(ValueError, match=r"sums: .*int64"):
-        widen_rows(whole.long(), x[:, :1].contiguous(), x[0], None)
+        widen_rows(whole.astype(np.int64), x[:, :1].copy(), x[0], None)
     with pytest.raises(ValueError, match=r"col_scale: .*strides \[2\]"):
-        widen_rows(whole, x[:, :1].contiguous(), torch.zeros(64)[::2], None)
+        widen_rows(whole, x[:, :1].copy(), np.zeros(64, np.float32)[::2], None)
+    one = np.zeros((2, 1), np.float32)
     with pytest.raises(ValueError, match=r"sums: .*float64"):
-        best_continuations(x, torch.zeros(2, 1).double(), (), 3)
+        best_continuations(x, one.astype(float), (), 3)
     with pytest.raises(ValueError, match=r"logits: .*\[4, 32\]"):
-        best_continuations(x, torch.zeros(2, 2), (), 3)
+        best_continuations(x, np.zeros((2, 2), np.float32), (), 3)
     with pytest.raises(ValueError, match=r"banned \[32\]"):
-        best_continuations(x, torch.zeros(2, 1), (32,), 3)
-    q, kv = torch.zeros(2, 4, 3, 16), torch.zeros(2, 2, 7, 16)
+        best_continuations(x, one, (32,), 3)
+    q, kv = np.zeros((2, 4, 3, 16), np.float32), np.zeros((2, 2, 7, 16), np.float32)
     with pytest.raises(ValueError, match=r"k: .*\[2, 2, 7, 16\].*\[2, 2, 5, 16\]"):
         attend(q, kv[:, :, :5], kv, None, 1.0)
     with pytest.raises(ValueError, match=r"v: .*float64"):
-        attend(q, kv, kv.double(), None, 1.0)
+        attend(q, kv, kv.astype(float), None, 1.0)
     with pytest.raises(ValueError, match=r"attn_mask: .*float32"):
-        attend(q, kv, kv, torch.zeros(2, 1, 1, 7), 1.0)
+        attend(q, kv, kv, np.zeros((2, 1, 1, 7), np.float32), 1.0)
     with pytest.raises(ValueError, match="4 heads"):
-        attend(q, torch.zeros(2, 3, 7, 16), torch.zeros(2, 3, 7, 16), None, 1.0)
+        attend(q, kv[:, :1].repeat(3, axis=1), kv[:, :1].repeat(3, axis=1), None, 1.0)
 
 
 @needs_compiler
@@ -103,62 +111,72 @@ def test_a_structure_that_c_declares_otherwise_is_named_at_load(
         check_layout(compiled)
 
 
+def make_weights() -> dict[str, Array]:
+    torch.manual_seed(5)
+    model = build_model(CONFIG, VOCAB, VOCAB)
+    return {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
+
+
 @pytest.fixture
-def stepping() -> Int8Transformer:
+def stepping() -> NativeTransformer:
     """A model whose layers run in C."""
     found = library()
     if found is None or not found.has_byte_products():
         pytest.skip("needs AVX-512 VNNI and a C compiler")
-    torch.manual_seed(5)
-    model = build_model(ModelConfig(d_model=32, d_ff=64, num_heads=2), VOCAB, VOCAB).eval()
-    to_int8(model)
-    return Int8Transformer(model)
+    return NativeTransformer(CONFIG, Weights(make_weights()), VOCAB, VOCAB)
 
 
-@torch.inference_mode()
-def test_the_newest_tokens_may_lie_apart(stepping: Int8Transformer) -> None:
-    src_ids = torch.tensor([[5, 6, 7], [8, 9, 0]])
-    past = torch.tensor([[[4, 11], [5, 12]], [[6, 13], [7, 14]]])  # [B, N, t], as searches that draw keep it
-    last_ids, found = past[:, :, -1].flatten(), []
-    assert not last_ids.is_contiguous()
-    for ids in (last_ids, last_ids.contiguous()):
-        state = stepping.start(stepping.encode(src_ids, src_ids != 0), src_ids != 0)
-        stepping.step(torch.tensor([2, 2]), state)
+SRC_IDS = np.array([[5, 6, 7], [8, 9, 0]])
+
+
+def test_the_newest_tokens_may_lie_apart(stepping: NativeTransformer) -> None:
+    past = np.array([[[4, 11], [5, 12]], [[6, 13], [7, 14]]])  # [B, N, t], as searches that draw keep it
+    last_ids, found = past.reshape(4, 2)[:, 1], []
+    assert not last_ids.flags.c_contiguous
+    for ids in (last_ids, last_ids.copy()):
+        state = stepping.start(stepping.encode(SRC_IDS, SRC_IDS != 0), SRC_IDS != 0)
+        stepping.step(np.array([2, 2]), state)
         state.repeat(2)
         found.append(stepping.step(ids, state))
-    assert torch.equal(*found)
+    np.testing.assert_array_equal(*found)
 
 
-@torch.inference_mode()
-def test_steps_in_c_refuse_what_does_not_fit(stepping: Int8Transformer) -> None:
-    src_ids = torch.tensor([[5, 6, 7], [8, 9, 0]])
-    memory = stepping.encode(src_ids, src_ids != 0)
+def test_steps_in_c_refuse_what_does_not_fit(stepping: NativeTransformer) -> None:
+    mask = SRC_IDS != 0
+    memory = stepping.encode(SRC_IDS, mask)
 
-    def step(ids: Tensor, sums: Tensor) -> object:
-        return stepping.best_step(ids, stepping.start(memory, src_ids != 0), sums, (), 3)
+    def step(ids: Array, sums: Array) -> object:
+        return stepping.best_step(ids, stepping.start(memory, mask), sums, (), 3)
 
-    ids, sums = torch.tensor([4, 5]), torch.zeros(2, 1)
+    ids, sums = np.array([4, 5]), np.zeros((2, 1), np.float32)
     step(ids, sums)
-    for bad in (ids.int(), ids.double(), torch.tensor([4, 5, 6])):
+    for bad in (ids.astype(np.int32), ids.astype(float), np.array([4, 5, 6])):
         with pytest.raises(ValueError, match="ids: the kernels take"):
             step(bad, sums)
     for token in (-1, VOCAB):
         with pytest.raises(ValueError, match="must lie in the vocabulary"):
-            step(torch.tensor([4, token]), sums)
+            step(np.array([4, token]), sums)
     with pytest.raises(ValueError, match=r"sums: .*float64"):
-        step(ids, sums.double())
+        step(ids, sums.astype(float))
     with pytest.raises(ValueError, match=r"src_mask: .*\[2, 3\]"):
-        stepping.encode(src_ids, torch.ones(2, 4, dtype=torch.bool))
+        stepping.encode(SRC_IDS, np.ones((2, 4), dtype=bool))
     with pytest.raises(ValueError, match=rf"bos_id \[{VOCAB}\]"):
-        stepping.greedy(memory, src_ids != 0, [4, 4], (), VOCAB, 3)
+        stepping.greedy(memory, mask, [4, 4], (), VOCAB, 3)
     with pytest.raises(ValueError, match="limits"):
-        stepping.greedy(memory, src_ids != 0, [4, 0], (), 2, 3)
+        stepping.greedy(memory, mask, [4, 0], (), 2, 3)
 
 
-def test_weights_of_another_type_are_refused(stepping: Int8Transformer) -> None:
-    model = stepping._model
-    model.encoder_layers[0].ff_norm.bfloat16()  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match=r"ff_norm: .*bfloat16"):
-        Int8Transformer(model)
+@needs_compiler
+def test_linear_maps_in_c_refuse_what_does_not_fit() -> None:
+    rounded = Int8Weights(np.zeros((24, 32), np.int8), np.ones(24, np.float32), None)
+    with pytest.raises(ValueError, match=r"x: .*float64"):
+        PackedLinear(rounded)(np.zeros((2, 32)))
+    with pytest.raises(ValueError, match=r"x: .*\[2, 32\].*\[2, 16\]"):
+        PackedLinear(rounded)(np.zeros((2, 16), np.float32))
+    with pytest.raises(ValueError, match="24 inputs: 16 does not divide them"):
+        PackedLinear(Int8Weights(np.zeros((32, 24), np.int8), np.ones(32, np.float32), None))
+
+
+def test_weights_of_another_type_are_refused() -> None:
     with pytest.raises(ValueError, match=r"float32 weights on the CPU, not torch\.bfloat16"):
         Int8Linear(nn.Linear(16, 16).bfloat16())

@@ -7,7 +7,7 @@ import pytest
 
 from translate import kernels
 from translate.kernels import layers
-from translate.model.int8_transformer import Int8Transformer
+from translate.translator.engines.native import NativeEngine
 from translate.translator.translator import Translator
 
 MODEL = Path(__file__).parents[1] / "fixtures" / "everyday_model"
@@ -42,13 +42,13 @@ def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Translator, float, 
     kind: str = request.param
     with pytest.MonkeyPatch.context() as patch:
         if kind == "int8, layers in torch":
-            patch.setattr("translate.model.int8_transformer.can_run", lambda shape: False)
+            patch.setattr("translate.native.network.can_run", lambda shape: False)
         elif kind == "int8, no kernels":
             patch.setattr(kernels, "library", lambda: None)
             patch.setattr(layers, "library", lambda: None)
         translator = Translator.load(MODEL, device="cpu", precision=kind.split(",")[0])
         if "," in kind:
-            assert not isinstance(translator.engine.step_model, Int8Transformer)
+            assert not isinstance(translator.engine, NativeEngine)
         yield translator, *PRECISIONS[kind]
 
 

@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,35 +11,10 @@ from sacrebleu.metrics import BLEU
 from torch import nn
 
 from translate.common.resources import everyday_dir
-from translate.config.decode import DecodeConfig
-from translate.config.model import ModelConfig
-from translate.kernels import library
-from translate.model.int8 import Int8Linear, linear_rows, to_int8
-from translate.model.int8_transformer import Int8Transformer, runs_natively
-from translate.model.transformer import Transformer, build_model
-from translate.search.beam import BeamSearch
+from translate.model.int8 import Int8Linear, linear_rows
 from translate.translator.translator import Translator
 
 MODEL = Path(__file__).parents[1] / "fixtures" / "everyday_model"
-
-
-def byte_products() -> bool:
-    found = library()
-    return found is not None and bool(found.has_byte_products())
-
-
-needs_byte_products = pytest.mark.skipif(not byte_products(), reason="needs AVX-512 VNNI and a C compiler")
-
-
-def int8_model(**settings: object) -> Transformer:
-    torch.manual_seed(5)
-    sizes = {"d_model": 64, "d_ff": 96, "num_heads": 4, "num_encoder_layers": 2, "num_decoder_layers": 2}
-    model = build_model(ModelConfig(**(sizes | settings)), 203, 203).eval()  # type: ignore[arg-type]
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter += 0.02 * torch.randn_like(parameter)  # biases and norms of their own
-    to_int8(model)
-    return model
 
 
 @torch.inference_mode()
@@ -66,103 +39,11 @@ def test_processors_that_overflow_get_smaller_weights() -> None:
     assert float(done.stdout) < 0.03
 
 
-@pytest.mark.parametrize("place", ["src_embedding.tokens.weight", "decoder_layers.0.ff_norm.weight"])
-def test_what_is_not_a_number_is_not_hidden(place: str) -> None:
-    translator = Translator.load(MODEL, device="cpu", precision="int8")
-    with torch.no_grad():
-        translator.engine.model.get_parameter(place).fill_(torch.nan)
-    with pytest.raises(ValueError, match="not a number"):
-        translator.translate(["Good morning."])
-
-
 @torch.inference_mode()
 def test_a_vector_does_not_depend_on_its_neighbours() -> None:
     torch.manual_seed(2)
     small, x = Int8Linear(nn.Linear(64, 24)), torch.randn(9, 64)
     assert torch.equal(small(x)[3], small(x[3:4])[0])
-
-
-@needs_byte_products
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"norm_first": False, "d_ff": 128},
-        {"norm": "rmsnorm", "activation": "swiglu", "num_kv_heads": 2},
-        {"activation": "gelu", "bias": False, "attention": "mqa", "positions": "learned"},
-        {"tie_output": False, "head_dim": 32},
-        {"decoder_attention": "mqa", "cross_attention": "mqa"},
-    ],
-    ids=str,
-)
-@torch.inference_mode()
-def test_layers_in_c_equal_those_in_torch(settings: dict[str, object]) -> None:
-    model = int8_model(**settings)
-    assert runs_natively(model)
-    native = Int8Transformer(model)
-    src_ids = torch.randint(4, 203, (3, 9))
-    src_mask = torch.arange(9) < torch.tensor([9, 5, 7])[:, None]
-    memory = model.encode(src_ids, src_mask)
-    close = {"atol": 0.1, "rtol": 0.0}  # a float may fall on the other side of a half, which is one step of 127
-    torch.testing.assert_close(native.encode(src_ids, src_mask)[src_mask], memory[src_mask], **close)
-    states = model.start(memory, src_mask), native.start(memory, src_mask)
-    last_ids, off = torch.full((3,), 2), []
-    for length in range(1, 20):  # over a growing cache, following beams, and with a sentence that leaves
-        expected, found = model.step(last_ids, states[0]), native.step(last_ids, states[1])
-        off.append((found - expected).abs().max().item())
-        for state in states:
-            if length == 1:
-                state.repeat(5)
-            elif length == 7:
-                state.keep(torch.tensor([0, 2]))
-        first = 5 * torch.arange(states[0].num_sentences)[:, None]
-        rows = (first + torch.randint(0, 5, (len(first), 5))).flatten()
-        for state in states:
-            state.reorder(rows)
-        last_ids = torch.randint(4, 203, (len(rows),))
-    assert max(off) < 0.1
-    assert sorted(off)[len(off) // 2] < 1e-4  # as a rule none does
-
-
-class StepByStep:
-    """An `Int8Transformer` without its greedy search."""
-
-    def __init__(self, native: Int8Transformer) -> None:
-        self.encode, self.start, self.step, self.best_step = native.encode, native.start, native.step, native.best_step
-
-
-@needs_byte_products
-@pytest.mark.parametrize("network", [{"num_kv_heads": 2}, {"norm_first": False, "positions": "learned"}], ids=str)
-def test_greedy_search_in_c_is_the_search_step_by_step(network: dict[str, object]) -> None:
-    native = Int8Transformer(int8_model(**network))
-    src_ids = torch.randint(4, 203, (30, 12), generator=torch.Generator().manual_seed(1))
-    src_mask = torch.arange(12) < 1 + torch.arange(30)[:, None] % 12
-    settings = DecodeConfig(beam_size=1, max_output_len=40, repetition_guard=False, length_guard=False)
-    search = BeamSearch(settings=settings, bos_id=2, eos_id=3, forbidden_ids=(0, 2))
-    found = search.search(native, src_ids, src_mask)
-    often = Counter(token for one in found for token in one[0].token_ids[5:]).most_common(1)[0][0]
-    for ended in (search, replace(search, eos_id=often)):  # by limits of their own alone, and by EOS amid the output
-        found = ended.search(native, src_ids, src_mask)
-        assert found == ended.search(StepByStep(native), src_ids, src_mask)
-        assert len({len(one[0].token_ids) for one in found}) > 4
-    assert any(one[0].token_ids[-1] == often for one in found)
-
-
-@needs_byte_products
-def test_greedy_search_in_c_gives_nothing_where_nothing_is_possible() -> None:
-    native, mask = Int8Transformer(int8_model()), torch.ones(1, 3, dtype=torch.bool)
-    with torch.inference_mode():
-        memory = native.encode(torch.tensor([[5, 6, 7]]), mask)
-        assert native.greedy(memory, mask, [9], range(203), 2, 3) == [([], [])]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"attention": "mla", "kv_latent_dim": 16}, {"attention": "talking_heads"}, {"cross_attention": "mqa"}],
-    ids=str,
-)
-def test_what_the_layers_in_c_do_not_know_stays_in_torch(settings: dict[str, object]) -> None:
-    assert not runs_natively(int8_model(**settings))
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def test_the_tag_is_no_word_of_an_alignment(parts: Parts) -> None:
     (links,) = Translator(TorchEngine(model, tokenizer), tokenizer, config).align([pair])
     attention = Translator(TorchEngine(model, tokenizer), tokenizer, config).cross_attention(*pair)
     assert attention.src_pieces[0] == "<2fr>"
-    words = attention.weights[-1].mean(0)[:, 1:]  # [T, S] without the tag
+    words = torch.from_numpy(attention.weights[-1].mean(0)[:, 1:])  # [T, S] without the tag
     starts = [i for i, piece in enumerate(attention.src_pieces[1:]) if piece.startswith("▁")]
     spans = zip(starts, [*starts[1:], len(attention.src_pieces) - 2], strict=True)
     sums = torch.stack([words[:, start:end].sum(1) for start, end in spans], dim=1)  # [T, source words]

@@ -10,8 +10,8 @@ import torch
 
 from translate.config.model import ModelConfig
 from translate.infer.__main__ import main
+from translate.model.scoring import token_log_probs
 from translate.model.transformer import build_model
-from translate.search.scoring import token_log_probs
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
@@ -80,7 +80,7 @@ def test_positions_are_projected_in_parts_that_change_nothing(monkeypatch: pytes
     ids, mask = torch.randint(4, 20, (3, 5)), torch.ones(3, 5, dtype=torch.bool)
     mask[1, 3:] = False
     whole = token_log_probs(model, ids, mask, ids, mask, ids)
-    monkeypatch.setattr("translate.search.scoring._POSITIONS", 4)
+    monkeypatch.setattr("translate.model.scoring._POSITIONS", 4)
     parts = token_log_probs(model, ids, mask, ids, mask, ids)
     assert [len(row) for row in parts] == [5, 3, 5]
     assert [*chain(*parts)] == pytest.approx([*chain(*whole)], abs=1e-6)

@@ -92,7 +92,7 @@ class ModelConfig:
                 "set model.head_dim to choose another width"
             )
         self._check_heads()
-        head_dim = self.head_dim or self.d_model // self.num_heads
+        head_dim = self.width_of_heads
         divisor = 4 if "mla" in self.attention_kinds[:2] else 2  # a latent's rotary key is half as wide as a head
         if self.positions == "rotary" and head_dim % divisor:
             raise ValueError(
@@ -110,6 +110,16 @@ class ModelConfig:
         """Kind of the encoder's self-attention, of the decoder's, and of cross-attention."""
         shared = self.shared_attention
         return self.encoder_attention or shared, self.decoder_attention or shared, self.cross_attention or shared
+
+    @property
+    def width_of_heads(self) -> int:
+        """Width of a head."""
+        return self.head_dim or self.d_model // self.num_heads
+
+    def kv_heads(self, kind: str) -> int:
+        """Return the key and value heads of an attention of a kind; a latent's are all."""
+        grouped = {"gqa": self.num_kv_heads or self.num_heads // 2, "mqa": 1}
+        return grouped.get(kind, self.num_heads)
 
     def _check_heads(self) -> None:
         """Raise ValueError if the numbers of heads do not fit the kinds of attention."""

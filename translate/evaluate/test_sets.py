@@ -177,7 +177,7 @@ def attention_maps(
             attention = translator.cross_attention(src[row], hyp[row])
         except ValueError as error:  # an exported model gives none
             return [], str(error)
-        weights = attention.weights.float().mean(dim=1).tolist()  # [layers, H, T, S] -> [layers][T][S]
+        weights = attention.weights.mean(axis=1).tolist()  # [layers, H, T, S] -> [layers][T][S]
         rounded = [[[round(weight, 4) for weight in line] for line in layer] for layer in weights]
         maps.append(AttentionMap(list(attention.src_pieces), list(attention.tgt_pieces), rounded))
     return maps, None

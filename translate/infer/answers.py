@@ -161,7 +161,7 @@ def _attention(translator: Translator, src: str, translation: Translation) -> Se
     if not translation.hypotheses or len(translation.hypotheses[0].parts) > 1:
         return {"attention": None}
     found = translator.into(translation.tgt_lang).cross_attention(src, translation.text)
-    return {"attention": {**found._asdict(), "weights": found.weights.double().round(decimals=4).tolist()}}
+    return {"attention": {**found._asdict(), "weights": found.weights.astype(float).round(4).tolist()}}
 
 
 def _json_translation(src: str, translation: Translation, more: Settings) -> str:

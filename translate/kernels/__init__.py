@@ -1,7 +1,8 @@
 """Inner loops of decoding on a CPU, in C, which read and write once what torch passes over several times.
 
 The sources beside this file are compiled when they are first needed, for the processor at hand, and kept in the user's
-cache folder. Without a C compiler the callers do the same in torch, more slowly.
+cache folder. Without a C compiler the callers do the same in torch or numpy, more slowly. Arrays are of numpy; those of
+torch on a CPU share their memory with them (`Tensor.numpy`).
 """
 
 from __future__ import annotations
@@ -11,45 +12,26 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from translate.kernels.build import load_kernels
-from translate.kernels.pointers import pointer, token_array
+from translate.kernels.pointers import Array, pointer, strides, token_array
 from translate.kernels.structures import check_layout
 
 _MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
-_FEW_QUERIES = 16  # up to which `attend` is faster than torch's kernel
-_LANES = 16  # that the widths of its heads are multiples of
+LANES = 16  # that the widths of heads are multiples of
 
 _Strides = ctypes.c_long * 3
 _LOADING = threading.Lock()  # for threads that come at once: the first one compiles
 
 
-def attends(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
-    """Return whether `attend` can take queries [B, H, Q, D], values [B, G, K, E] and a mask, and is faster than torch.
-
-    That is for a few queries, without gradients, on a CPU, with one mask for all heads.
-    """
-    return (
-        q.size(2) <= _FEW_QUERIES
-        and q.size(3) % _LANES == v.size(3) % _LANES == 0
-        and q.dtype == v.dtype == torch.float32
-        and q.device.type == v.device.type == "cpu"
-        and (attn_mask is None or attn_mask.dim() < 3 or attn_mask.size(-3) == 1)
-        and not torch.is_grad_enabled()
-        and not torch.compiler.is_compiling()
-        and library() is not None
-    )
-
-
-def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: float) -> Tensor:
+def attend(q: Array, k: Array, v: Array, attn_mask: Array | None, scale: float) -> Array:
     """Compute softmax(q kᵀ * scale, masked) v, reading only the keys that a query may attend to.
 
     Args:
-        q: [B, H, Q, D], such as `attends` allows.
+        q: [B, H, Q, D] float32, D a multiple of `LANES`.
         k: [B, G, K, D]; query head h reads key head h // (H // G).
-        v: [B, G, K, E].
+        v: [B, G, K, E], E a multiple of `LANES`.
         attn_mask: Bool [B or 1, 1, Q or 1, K], or None.
         scale: Factor of the scores.
 
@@ -57,88 +39,81 @@ def attend(q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None, scale: flo
         [B, H, Q, E], as it lies in [B, Q, H, E]; zeros where a query may attend to nothing.
 
     Raises:
-        ValueError: If the tensors do not fit each other.
+        ValueError: If the arrays do not fit each other.
     """
-    q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
+    q, k, v = (x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x) for x in (q, k, v))
     (batch, heads, queries, dim), (_, groups, keys, value_dim) = q.shape, v.shape
-    if heads % groups or dim % _LANES or value_dim % _LANES:
-        raise ValueError(f"{heads} heads of width {dim} and {value_dim} must be multiples of {groups} and of {_LANES}")
-    out = q.new_empty(batch, queries, heads, value_dim)
+    if heads % groups or dim % LANES or value_dim % LANES:
+        raise ValueError(f"{heads} heads of width {dim} and {value_dim} must be multiples of {groups} and of {LANES}")
+    out = np.empty((batch, queries, heads, value_dim), np.float32)
     mask, mask_strides = None, _Strides()
     if attn_mask is not None:
-        attn_mask = attn_mask.expand(batch, 1, queries, keys)
-        attn_mask = attn_mask if attn_mask.stride(-1) == 1 else attn_mask.contiguous()
-        mask = pointer("attn_mask", attn_mask, torch.bool, batch, 1, queries, keys, strided=True)
-        mask_strides = _Strides(attn_mask.stride(0), attn_mask.stride(2), attn_mask.stride(3))
-    number = torch.float32
+        attn_mask = np.broadcast_to(attn_mask, (batch, 1, queries, keys))
+        attn_mask = attn_mask if attn_mask.strides[-1] == 1 else np.ascontiguousarray(attn_mask)
+        mask = pointer("attn_mask", attn_mask, np.bool_, batch, 1, queries, keys, strided=True)
+        mask_strides = _Strides(*strides(attn_mask)[::2], strides(attn_mask)[3])
     failed = loaded().attend(
-        *(pointer("q", q, number, batch, heads, queries, dim, strided=True), _Strides(*q.stride()[:3])),
-        *(pointer("k", k, number, batch, groups, keys, dim, strided=True), _Strides(*k.stride()[:3])),
-        *(pointer("v", v, number, batch, groups, keys, value_dim, strided=True), _Strides(*v.stride()[:3])),
+        *(pointer("q", q, np.float32, batch, heads, queries, dim, strided=True), _Strides(*strides(q)[:3])),
+        *(pointer("k", k, np.float32, batch, groups, keys, dim, strided=True), _Strides(*strides(k)[:3])),
+        *(pointer("v", v, np.float32, batch, groups, keys, value_dim, strided=True), _Strides(*strides(v)[:3])),
         *(mask, mask_strides, batch, heads, groups, queries, keys, dim, value_dim, scale),
-        pointer("out", out, number, batch, queries, heads, value_dim),
+        *(pointer("out", out, np.float32, batch, queries, heads, value_dim), None),
     )
     if failed:
         raise MemoryError("no memory for attention")
-    return out.transpose(1, 2)
+    return out.swapaxes(1, 2)
 
 
-def round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+def round_rows(x: Array) -> tuple[Array, Array]:
     """Round x [R, C] to 8-bit integers [R, C], each row scaled so that its largest entry, of [R, 1], becomes ±127."""
-    if library() is None:
-        largest = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-30)
-        return (x * (127 / largest)).round_().to(torch.int8), largest
-    x = x.contiguous()
+    x = np.ascontiguousarray(x)
     rows, cols = x.shape
-    rounded, largest = x.new_empty(rows, cols, dtype=torch.int8), x.new_empty(rows, 1)
+    rounded, largest = np.empty((rows, cols), np.int8), np.empty((rows, 1), np.float32)
     loaded().round_rows(
-        *(pointer("x", x, torch.float32, rows, cols), rows, cols),
-        *(pointer("rounded", rounded, torch.int8, rows, cols), pointer("largest", largest, torch.float32, rows, 1)),
+        *(pointer("x", x, np.float32, rows, cols), rows, cols),
+        *(pointer("rounded", rounded, np.int8, rows, cols), pointer("largest", largest, np.float32, rows, 1)),
     )
     return rounded, largest
 
 
-def widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor | None) -> Tensor:
+def widen_rows(sums: Array, row_scale: Array, col_scale: Array, bias: Array | None) -> Array:
     """Scale sums [R, C] int32 by row_scale [R, 1] and col_scale [C], and add bias [C] if there is one: float32.
 
     They are overwritten.
     """
-    if library() is None:
-        out = sums.to(torch.float32).mul_(row_scale)
-        return out.mul_(col_scale) if bias is None else torch.addcmul(bias, out, col_scale)
     rows, cols = sums.shape
     loaded().widen_rows(
-        *(pointer("sums", sums, torch.int32, rows, cols), rows, cols),
-        pointer("row_scale", row_scale, torch.float32, rows, 1),
-        pointer("col_scale", col_scale, torch.float32, cols),
-        None if bias is None else pointer("bias", bias, torch.float32, cols),
+        *(pointer("sums", sums, np.int32, rows, cols), rows, cols),
+        pointer("row_scale", row_scale, np.float32, rows, 1),
+        pointer("col_scale", col_scale, np.float32, cols),
+        None if bias is None else pointer("bias", bias, np.float32, cols),
     )
-    return sums.view(torch.float32)
+    return sums.view(np.float32)
 
 
 def best_continuations(
-    logits: Tensor, sums: Tensor, banned: Sequence[int], count: int
-) -> tuple[Tensor, Tensor, Tensor] | None:
+    logits: Array, sums: Array, banned: Sequence[int], count: int
+) -> tuple[Array, Array, Array] | None:
     """Find the most probable continuations of the hypotheses of each sentence, best first.
 
     Args:
-        logits: [B * N, V].
+        logits: [B * N, V] float32.
         sums: Log-probabilities of the hypotheses so far [B, N].
         banned: Tokens that may not come.
         count: How many continuations of each sentence.
 
     Returns:
         Their log-probabilities, the hypotheses that they continue and the tokens, [B, count] each; -inf where there
-        are fewer. None where it takes other logits than float32 on a CPU, or the count is large.
+        are fewer. None where the count is large, or without the kernels.
     """
-    if logits.dtype != torch.float32 or logits.device.type != "cpu" or count > _MOST_TOKENS or library() is None:
+    if count > _MOST_TOKENS or library() is None:
         return None
-    logits, sums = logits.contiguous(), sums.contiguous()
-    (sentences, hypotheses), vocab_size = sums.shape, logits.size(1)
+    logits, sums = np.ascontiguousarray(logits), np.ascontiguousarray(sums)
+    (sentences, hypotheses), vocab_size = sums.shape, logits.shape[1]
     found = empty_continuations(sentences, count)
     failed = loaded().best_continuations(
-        pointer("logits", logits, torch.float32, sentences * hypotheses, vocab_size),
-        pointer("sums", sums, torch.float32, sentences, hypotheses),
+        pointer("logits", logits, np.float32, sentences * hypotheses, vocab_size),
+        pointer("sums", sums, np.float32, sentences, hypotheses),
         *(token_array("banned", banned, vocab_size), len(banned), sentences, hypotheses, vocab_size, count),
         *continuation_pointers(found, sentences, count),
     )
@@ -147,19 +122,19 @@ def best_continuations(
     return found
 
 
-def empty_continuations(sentences: int, count: int) -> tuple[Tensor, Tensor, Tensor]:
+def empty_continuations(sentences: int, count: int) -> tuple[Array, Array, Array]:
     """Allocate what `best_continuations` fills."""
     shape = sentences, count
-    return torch.empty(shape), torch.empty(shape, dtype=torch.long), torch.empty(shape, dtype=torch.long)
+    return np.empty(shape, np.float32), np.empty(shape, np.int64), np.empty(shape, np.int64)
 
 
-def continuation_pointers(found: tuple[Tensor, Tensor, Tensor], sentences: int, count: int) -> tuple[int, int, int]:
+def continuation_pointers(found: tuple[Array, Array, Array], sentences: int, count: int) -> tuple[int, int, int]:
     """Return the addresses of what `empty_continuations` gave."""
     log_probs, beams, token_ids = found
     return (
-        pointer("log_probs", log_probs, torch.float32, sentences, count),
-        pointer("beams", beams, torch.long, sentences, count),
-        pointer("token_ids", token_ids, torch.long, sentences, count),
+        pointer("log_probs", log_probs, np.float32, sentences, count),
+        pointer("beams", beams, np.int64, sentences, count),
+        pointer("token_ids", token_ids, np.int64, sentences, count),
     )
 
 
@@ -186,10 +161,11 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     """
     check_layout(kernels)
     pointer, number = ctypes.c_void_p, ctypes.c_long
-    kernels.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer]
+    kernels.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer, pointer]
     kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
     kernels.round_rows.argtypes = [pointer, number, number, pointer, pointer]
     kernels.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
+    kernels.project.argtypes = [pointer, pointer, number, pointer]
     kernels.round_rows.restype = kernels.widen_rows.restype = None
     kernels.encode.argtypes = [*[pointer] * 3, number, number]
     kernels.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]

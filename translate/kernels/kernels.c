@@ -221,7 +221,7 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
    both widths are multiples of LANES. */
 static inline void attend_one(const float *q, const float *k, long k_stride, const float *v, long v_stride,
                               const long *seen, long count, long dim, long value_dim, float scale, float *weights,
-                              float *out) {
+                              float *out, float *kept) {
     lanes number, best = (lanes){0} - INFINITY, totals = {0};
     for (long l = 0; l < LANES; l++) number[l] = l;
     for (long i = 0; i < count; i += LANES) {
@@ -247,15 +247,17 @@ static inline void attend_one(const float *q, const float *k, long k_stride, con
         for (long i = 0; i < count; i++) sum += weights[i] * load(v + seen[i] * v_stride + d);
         store(out + d, sum * share);
     }
+    for (long i = 0; kept && i < count; i++) kept[seen[i]] = weights[i] * share;
 }
 
 /* Attention of a few queries: sentence b, query n, head h, which reads key head h / (heads / groups).
    Strides count elements: of q [batch, heads, queries], of k and v [batch, groups, keys], of the mask's bytes
    [batch, queries, keys]; their last dimension lies together. No mask: all see all. Who sees nothing gets zeros.
-   out is [batch, queries, heads, value_dim]. Returns 0, or 1 without memory. */
+   out is [batch, queries, heads, value_dim], kept [batch, queries, heads, keys] or null: the weights, to be given as zeros.
+   Returns 0, or 1 without memory. */
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
-           long queries, long keys, long dim, long value_dim, float scale, float *out) {
+           long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept) {
     float *weights = malloc((keys + LANES) * sizeof(float));
     long *seen = malloc((keys + LANES) * sizeof(long));
     int failed = !weights || !seen;
@@ -266,18 +268,20 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
             for (long e = 0; e < keys; e++)
                 if (!allowed || allowed[e * mask_strides[2]]) seen[count++] = e;
             for (long fill = count; fill % LANES; fill++) seen[fill] = seen[0];
-            for (long h = 0; h < heads; h++, out += value_dim) {
+            for (long h = 0; h < heads; h++, out += value_dim, kept += kept ? keys : 0) {
                 long group = h / (heads / groups);
                 const float *one = q + b * q_strides[0] + h * q_strides[1] + n * q_strides[2];
                 const float *own_k = k + b * k_strides[0] + group * k_strides[1];
                 const float *own_v = v + b * v_strides[0] + group * v_strides[1];
                 if (dim == 64 && value_dim == 64) /* known widths make faster code */
-                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 64, 64, scale, weights, out);
+                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 64, 64, scale, weights, out,
+                               kept);
                 else if (dim == 32 && value_dim == 32)
-                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 32, 32, scale, weights, out);
+                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 32, 32, scale, weights, out,
+                               kept);
                 else
                     attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, dim, value_dim, scale,
-                               weights, out);
+                               weights, out, kept);
             }
         }
     free(weights);

@@ -40,6 +40,7 @@ typedef struct {
     float *self_kv;          /* [sentences, 2, groups, capacity, head_dim] */
     float *memory_kv;        /* [sentences, 2, groups, src_len, head_dim], by strides of [sentence, k or v, group, key] */
     int64_t memory_strides[4];
+    float *cross_weights; /* [sentences, hypotheses, heads, src_len], zeros; null = they are not wanted */
 } LayerState;
 
 typedef struct {
@@ -89,6 +90,7 @@ const Place struct_layout[] = {
     FIELD(Stack, head_dim), FIELD(Stack, ff_width), FIELD(Stack, norm_first), FIELD(Stack, activation),
     FIELD(Stack, layer), FIELD(Stack, last_norm),
     SIZE(LayerState), FIELD(LayerState, self_kv), FIELD(LayerState, memory_kv), FIELD(LayerState, memory_strides),
+    FIELD(LayerState, cross_weights),
     SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, scale), FIELD(Embedding, position),
     SIZE(StepResult), FIELD(StepResult, logits), FIELD(StepResult, sums), FIELD(StepResult, banned), FIELD(StepResult, num_banned),
     FIELD(StepResult, count), FIELD(StepResult, log_probs), FIELD(StepResult, beams), FIELD(StepResult, columns),
@@ -102,7 +104,7 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
                        long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
-           long queries, long keys, long dim, long value_dim, float scale, float *out);
+           long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept);
 
 #ifdef __AVX512VNNI__
 #include <immintrin.h>
@@ -275,6 +277,19 @@ static void last(const Stack *stack, float *x, long rows) {
     if (stack->last_norm.weight) norm(&stack->last_norm, x, rows, stack->width, x);
 }
 
+/* out [rows, outputs] = weight x + bias for x [rows, inputs]. Returns 0, or 1 without memory. */
+int project(const Linear *map, const float *x, long rows, float *out) {
+    uint8_t *rounded = malloc(BLOCK * map->inputs);
+    float row_scale[BLOCK];
+    for (long first = 0; rounded && first < rows; first += BLOCK) {
+        long count = rows - first < BLOCK ? rows - first : BLOCK;
+        round_inputs(x + first * map->inputs, count, map->inputs, rounded, row_scale);
+        apply(map, rounded, row_scale, count, out + first * map->outputs);
+    }
+    free(rounded);
+    return !rounded;
+}
+
 static long block_of(long sentences, long rows_each) {
     long block = larger_of(1, BLOCK / rows_each);
     return block < sentences ? block : sentences;
@@ -291,7 +306,7 @@ static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, l
         float *qkv = scratch.wide, *k = qkv + q_width, *v = k + groups * dim;
         linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, qkv);
         failed = attend(qkv, strides, k, strides, v, strides, src_mask, mask_strides, sentences, stack->heads, groups,
-                        src_len, src_len, dim, dim, 1 / sqrtf(dim), scratch.heads);
+                        src_len, src_len, dim, dim, 1 / sqrtf(dim), scratch.heads, NULL);
         linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
         after(stack, &layer->self_norm, x, scratch.space, rows);
         feed_forward(stack, layer, x, rows, &scratch);
@@ -343,7 +358,7 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
                            (entries + r % hypotheses) * dim,
                        q + r * qkv_width + q_width + part * dim, dim * sizeof(float));
         failed = attend(q, q_strides, self_k, kv_strides, self_v, kv_strides, descent, descent_strides, sentences,
-                        stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads);
+                        stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads, NULL);
         linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
         after(stack, &layer->self_norm, x, scratch.space, rows);
 
@@ -353,7 +368,8 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
         linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, q);
         failed |= attend(q, cross_strides, memory_k, memory_strides, memory_v, memory_strides, src_mask,
                          src_strides, sentences, stack->heads, groups, hypotheses, src_len, dim, dim, scale,
-                         scratch.heads);
+                         scratch.heads,
+                         state->cross_weights ? state->cross_weights + first * hypotheses * stack->heads * src_len : NULL);
         linear(&layer->cross_out, scratch.heads, rows, &scratch, scratch.space);
         after(stack, &layer->cross_norm, x, scratch.space, rows);
         feed_forward(stack, layer, x, rows, &scratch);
@@ -472,6 +488,7 @@ long greedy(const Stack *stack, const Linear *output, const Embedding *embedding
 #else /* never called */
 
 int has_byte_products(void) { return 0; }
+int project(const Linear *map, const float *x, long rows, float *out) { return 1; }
 int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) { return 1; }
 int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,

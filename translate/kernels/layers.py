@@ -6,12 +6,11 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
 
 from translate.kernels import continuation_pointers, empty_continuations, library, loaded
-from translate.kernels.pointers import pointer, token_array
+from translate.kernels.pointers import Array, pointer, strides, token_array
 from translate.kernels.structures import Embedding, Layer, LayerState, Linear, Norm, Search, Stack, StepResult
 
 _PANEL = 64  # outputs that are computed together
@@ -28,16 +27,16 @@ class Int8Weights(NamedTuple):
         bias: [out], or None.
     """
 
-    weight: Tensor
-    scale: Tensor
-    bias: Tensor | None
+    weight: Array
+    scale: Array
+    bias: Array | None
 
 
 class NormWeights(NamedTuple):
     """A norm over the width: layer norm, or by the root mean square if there is no bias."""
 
-    weight: Tensor
-    bias: Tensor | None
+    weight: Array
+    bias: Array | None
     epsilon: float
 
 
@@ -64,41 +63,103 @@ class StepInputs(NamedTuple):
         entries: How many entries a sentence has in the caches before this step.
         caches: For each layer a buffer [B, 2, G, C, D], into which C writes the newest keys and values, and the keys
             and values of the memory [B, 2, G, S, D].
+        cross_weights: Where C writes the weights of cross-attention, [layers, B, N, H, S], zeros; None = nowhere.
     """
 
-    ids: Tensor
-    position: Tensor | None
-    descent: Tensor | None
-    src_mask: Tensor
+    ids: Array
+    position: Array | None
+    descent: Array | None
+    src_mask: Array
     entries: int
-    caches: Sequence[tuple[Tensor, Tensor]]
+    caches: Sequence[tuple[Array, Array]]
+    cross_weights: Array | None = None
 
 
 class _GreedySearch:
-    """The tensors that a greedy search in C reads and writes, named as the fields of `Search`."""
+    """The arrays that a greedy search in C reads and writes, named as the fields of `Search`."""
 
     def __init__(self, limits: Sequence[int], bos_id: int) -> None:
         if min(limits) < 1:
             raise ValueError(f"limits {list(limits)} must be at least 1")
         sentences, room = len(limits), max(limits)
-        self.numbers, self.ids = torch.arange(sentences), torch.full((sentences,), bos_id)  # [B]
-        self.sums, self.limits = torch.zeros(sentences), torch.tensor(limits)  # [B]
-        self.lengths = torch.zeros(sentences, dtype=torch.long)  # [B]
-        self.outputs = torch.empty(sentences, room, dtype=torch.long)  # [B, room]
-        self.output_sums = torch.empty(sentences, room)  # [B, room]
+        self.numbers, self.ids = np.arange(sentences), np.full(sentences, bos_id)  # [B]
+        self.sums, self.limits = np.zeros(sentences, np.float32), np.array(limits)  # [B]
+        self.lengths = np.zeros(sentences, np.int64)  # [B]
+        self.outputs = np.empty((sentences, room), np.int64)  # [B, room]
+        self.output_sums = np.empty((sentences, room), np.float32)  # [B, room]
 
     def addresses(self) -> dict[str, int]:
-        """Return the address of each tensor, by its field."""
-        return {name: pointer(name, tensor, tensor.dtype, *tensor.shape) for name, tensor in vars(self).items()}
+        """Return the address of each array, by its field."""
+        return {name: pointer(name, array, array.dtype, *array.shape) for name, array in vars(self).items()}
 
     def results(self) -> list[tuple[list[int], list[float]]]:
         """Return the tokens of each sentence and the log-probability of each beginning."""
-        longest = int(self.lengths.clamp_(min=0).max())
+        np.maximum(self.lengths, 0, out=self.lengths)
+        longest = int(self.lengths.max())
         columns = self.outputs[:, :longest].tolist(), self.output_sums[:, :longest].tolist(), self.lengths.tolist()
         return [(tokens[:length], sums[:length]) for tokens, sums, length in zip(*columns, strict=True)]
 
 
-class PackedStack:
+class _Packed:
+    """Holds the memory that structures of C point to."""
+
+    def __init__(self) -> None:
+        self._held: list[Array] = []
+
+    def hold(self, name: str, x: Array, dtype: npt.DTypeLike, *shape: int) -> int:
+        """Return the address of an array, or of a contiguous copy, and keep it alive as long as this object."""
+        self._held.append(np.ascontiguousarray(x))
+        return pointer(name, self._held[-1], dtype, *shape)
+
+    def linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int) -> Linear:
+        """Pack a linear map."""
+        pointer(name, linear.weight, np.int8, outputs, inputs)
+        fill = -outputs % _PANEL
+        weight = np.pad(linear.weight, ((0, fill), (0, 0)))  # [out + fill, in]
+        panels = weight.reshape(-1, _PANEL, inputs // 4, 4).swapaxes(1, 2)  # [P, in / 4, 64, 4]
+        bias = np.zeros_like(linear.scale) if linear.bias is None else linear.bias
+        start = -128 * weight.sum(axis=1, dtype=np.int32)
+        return Linear(
+            self.hold(name, panels, np.int8, *panels.shape),
+            self.hold(f"{name} scale", np.pad(linear.scale, (0, fill)), np.float32, outputs + fill),
+            self.hold(f"{name} bias", np.pad(bias, (0, fill)), np.float32, outputs + fill),
+            self.hold(f"{name} start", start, np.int32, outputs + fill),
+            *(inputs, outputs),
+        )
+
+
+class PackedLinear(_Packed):
+    """A linear map as `layers.c` reads it.
+
+    Args:
+        linear: Its weights.
+
+    Raises:
+        ValueError: If the number of inputs is no multiple of 16.
+    """
+
+    def __init__(self, linear: Int8Weights) -> None:
+        super().__init__()
+        self._outputs, self._inputs = linear.weight.shape
+        if self._inputs % 16:
+            raise ValueError(f"the kernels cannot map {self._inputs} inputs: 16 does not divide them")
+        self._linear = self.linear("weight", linear, self._outputs, self._inputs)
+
+    def __call__(self, x: Array) -> Array:
+        """Map x [..., in] to [..., out]."""
+        x = np.ascontiguousarray(x)
+        rows, out = x.size // self._inputs, np.empty((*x.shape[:-1], self._outputs), np.float32)
+        _call(
+            "project",
+            ctypes.byref(self._linear),
+            pointer("x", x, np.float32, *x.shape[:-1], self._inputs),
+            rows,
+            pointer("out", out, np.float32, *out.shape),
+        )
+        return out
+
+
+class PackedStack(_Packed):
     """The weights of a stack of layers as `layers.c` reads them; holds the memory that its structures point to.
 
     Args:
@@ -118,12 +179,12 @@ class PackedStack:
         layers: Sequence[Mapping[str, Int8Weights | NormWeights | None]],
         last_norm: NormWeights | None = None,
         output: Int8Weights | None = None,
-        table: Tensor | None = None,
+        table: Array | None = None,
     ) -> None:
         if not can_run(shape):
             raise ValueError(f"the kernels cannot run layers of {shape} on this machine")
-        self._held: list[Tensor] = []
-        self._shape = shape
+        super().__init__()
+        self.shape = shape
         self._layers = (Layer * len(layers))(*map(self._pack_layer, layers))
         *sizes, norm_first, activation = shape
         self._stack = Stack(len(layers), *sizes, norm_first, ACTIVATIONS.index(activation), self._layers)
@@ -131,47 +192,47 @@ class PackedStack:
             self._stack.last_norm = self._pack_norm("last_norm", last_norm)
         self._vocab_size = 0 if output is None else len(output.weight)
         sizes = [self._vocab_size, shape.width]
-        self._output = Linear() if output is None else self._pack_linear("output", output, *sizes)
-        self._table = None if table is None else self._hold("table", table, torch.float32, *sizes)
+        self._output = Linear() if output is None else self.linear("output", output, *sizes)
+        self._table = None if table is None else self.hold("table", table, np.float32, *sizes)
 
-    def encode(self, x: Tensor, src_mask: Tensor) -> Tensor:
+    def encode(self, x: Array, src_mask: Array) -> Array:
         """Compute the memory [B, S, M] of embeddings [B, S, M], in place; src_mask [B, S] bool, True = real token.
 
         Raises:
             ValueError: If they do not fit each other or the weights.
         """
-        src_mask, (sentences, src_len) = src_mask.contiguous(), x.shape[:2]
-        if x.numel():
+        src_mask, (sentences, src_len) = np.ascontiguousarray(src_mask), x.shape[:2]
+        if x.size:
             _call(
                 "encode",
                 ctypes.byref(self._stack),
-                pointer("x", x, torch.float32, sentences, src_len, self._shape.width),
-                pointer("src_mask", src_mask, torch.bool, sentences, src_len),
+                pointer("x", x, np.float32, sentences, src_len, self.shape.width),
+                pointer("src_mask", src_mask, np.bool_, sentences, src_len),
                 *(sentences, src_len),
             )
         return x
 
-    def step(self, inputs: StepInputs) -> Tensor:
+    def step(self, inputs: StepInputs) -> Array:
         """Compute the logits [B * N, V] of the next token.
 
         Raises:
-            ValueError: If the tensors do not fit each other or the weights, or an id is outside the vocabulary.
+            ValueError: If the arrays do not fit each other or the weights, or an id is outside the vocabulary.
         """
         sizes = len(inputs.ids), self._vocab_size
-        logits = torch.empty(sizes)
-        self._step(inputs, StepResult(logits=pointer("logits", logits, torch.float32, *sizes)))
+        logits = np.empty(sizes, np.float32)
+        self._step(inputs, StepResult(logits=pointer("logits", logits, np.float32, *sizes)))
         return logits
 
     def best_step(
-        self, inputs: StepInputs, sums: Tensor, banned: Sequence[int], count: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, inputs: StepInputs, sums: Array, banned: Sequence[int], count: int
+    ) -> tuple[Array, Array, Array]:
         """Find the best continuations of a step, as `translate.kernels.best_continuations` would in the logits."""
-        sums, banned_ids = sums.contiguous(), token_array("banned", banned, self._vocab_size)
+        sums, banned_ids = np.ascontiguousarray(sums), token_array("banned", banned, self._vocab_size)
         sentences = len(inputs.src_mask)
         found = empty_continuations(sentences, count)
         log_probs, beams, columns = continuation_pointers(found, sentences, count)
         result = StepResult(
-            sums=pointer("sums", sums, torch.float32, sentences, len(inputs.ids) // sentences),
+            sums=pointer("sums", sums, np.float32, sentences, len(inputs.ids) // sentences),
             banned=ctypes.addressof(banned_ids),
             num_banned=len(banned),
             count=count,
@@ -184,9 +245,9 @@ class PackedStack:
 
     def greedy(
         self,
-        memories: Sequence[Tensor],
-        src_mask: Tensor,
-        positions: Callable[[int], Tensor | None],
+        memories: Sequence[Array],
+        src_mask: Array,
+        positions: Callable[[int], Array | None],
         limits: Sequence[int],
         expected: int,
         banned: Sequence[int],
@@ -211,7 +272,7 @@ class PackedStack:
             For each sentence its tokens and the log-probability of each beginning; empty where no token is possible.
 
         Raises:
-            ValueError: If the tensors do not fit each other or the weights, a limit is below 1, or a token is outside
+            ValueError: If the arrays do not fit each other or the weights, a limit is below 1, or a token is outside
                 the vocabulary.
         """
         token_array("bos_id", [bos_id], self._vocab_size)
@@ -224,8 +285,8 @@ class PackedStack:
             room=room,
             eos=eos_id,
         )
-        src_mask = src_mask.clone(memory_format=torch.contiguous_format)  # C moves the rows that go on to the front
-        caches, rows, entries = list[Tensor](), len(src_mask), 0
+        src_mask = np.array(src_mask, order="C")  # C moves the rows that go on to the front
+        caches, rows, entries = list[Array](), len(src_mask), 0
         while rows:
             capacity = min(room, max(2 * entries, expected))
             caches = _grow_caches(caches, memories, rows, entries, capacity)
@@ -237,10 +298,10 @@ class PackedStack:
 
     def _continue_greedily(
         self,
-        caches: Sequence[Tensor],
-        memories: Sequence[Tensor],
-        src_mask: Tensor,
-        positions: Tensor | None,
+        caches: Sequence[Array],
+        memories: Sequence[Array],
+        src_mask: Array,
+        positions: Array | None,
         rows: int,
         entries: int,
         capacity: int,
@@ -252,7 +313,7 @@ class PackedStack:
         rows = loaded().greedy(
             *map(ctypes.byref, (self._stack, self._output, embedding)),
             self._layer_states(caches, memories, rows, capacity, src_len),
-            pointer("src_mask", src_mask, torch.bool, sentences, src_len),
+            pointer("src_mask", src_mask, np.bool_, sentences, src_len),
             *(rows, entries, capacity, src_len, ctypes.byref(search)),
         )
         if rows < 0:
@@ -260,82 +321,65 @@ class PackedStack:
         return rows
 
     def _step(self, inputs: StepInputs, result: StepResult) -> None:
-        ids, src_mask = inputs.ids.contiguous(), inputs.src_mask.contiguous()
-        descent = None if inputs.descent is None else inputs.descent.contiguous()
+        ids, src_mask = np.ascontiguousarray(inputs.ids), np.ascontiguousarray(inputs.src_mask)
+        descent = None if inputs.descent is None else np.ascontiguousarray(inputs.descent)
         (sentences, src_len), entries = src_mask.shape, inputs.entries
-        hypotheses, capacity = len(ids) // sentences, inputs.caches[0][0].size(-2)
+        hypotheses, capacity = len(ids) // sentences, inputs.caches[0][0].shape[-2]
         keys = entries + hypotheses
         if keys > capacity:
             raise ValueError(f"caches of {capacity} entries have no room for {keys}")
         caches, memories = zip(*inputs.caches, strict=True)
         embedding = self._make_embedding(None if inputs.position is None else inputs.position[None], 1)
+        states = self._layer_states(caches, memories, sentences, capacity, src_len)
+        for state, weights in zip(states, () if inputs.cross_weights is None else inputs.cross_weights, strict=False):
+            sizes = sentences, hypotheses, self.shape.heads, src_len
+            state.cross_weights = pointer("cross_weights", weights, np.float32, *sizes)
         _call(
             "decode_step",
             *map(ctypes.byref, (self._stack, self._output, embedding)),
-            self._layer_states(caches, memories, sentences, capacity, src_len),
-            pointer("ids", ids, torch.long, sentences * hypotheses),
-            None if descent is None else pointer("descent", descent, torch.bool, sentences, 1, hypotheses, keys),
-            pointer("src_mask", src_mask, torch.bool, sentences, src_len),
+            states,
+            pointer("ids", ids, np.int64, sentences * hypotheses),
+            None if descent is None else pointer("descent", descent, np.bool_, sentences, 1, hypotheses, keys),
+            pointer("src_mask", src_mask, np.bool_, sentences, src_len),
             *(sentences, hypotheses, entries, capacity, src_len, ctypes.byref(result)),
         )
 
     def _layer_states(
-        self, caches: Sequence[Tensor], memories: Sequence[Tensor], sentences: int, capacity: int, src_len: int
+        self, caches: Sequence[Array], memories: Sequence[Array], sentences: int, capacity: int, src_len: int
     ) -> ctypes.Array[LayerState]:
         """Return the caches of each layer as C reads them; they hold at least `sentences` rows."""
-        groups, dim, states = self._shape.groups, self._shape.head_dim, (LayerState * len(self._layers))()
+        groups, dim, states = self.shape.groups, self.shape.head_dim, (LayerState * len(self._layers))()
         for state, cache, memory in zip(states, caches, memories, strict=True):
             rows, memory_rows = len(cache), len(memory)
             if min(rows, memory_rows) < sentences:
                 raise ValueError(f"caches of {rows} and {memory_rows} sentences are too few for {sentences}")
-            state.self_kv = pointer("cache", cache, torch.float32, rows, 2, groups, capacity, dim)
+            state.self_kv = pointer("cache", cache, np.float32, rows, 2, groups, capacity, dim)
             memory_sizes = memory_rows, 2, groups, src_len, dim
-            state.memory_kv = pointer("memory", memory, torch.float32, *memory_sizes, strided=True)
-            state.memory_strides[:] = memory.stride()[:4]
+            state.memory_kv = pointer("memory", memory, np.float32, *memory_sizes, strided=True)
+            state.memory_strides[:] = strides(memory)[:4]
         return states
 
-    def _make_embedding(self, positions: Tensor | None, count: int) -> Embedding:
+    def _make_embedding(self, positions: Array | None, count: int) -> Embedding:
         """Return the embeddings with what is added to them at the next `count` positions, [P, M] with P >= count."""
         added = None
         if positions is not None:
-            added = pointer("positions", positions[:count], torch.float32, count, self._shape.width)
-        return Embedding(self._table, self._shape.width**0.5, added)
+            added = pointer("positions", positions[:count], np.float32, count, self.shape.width)
+        return Embedding(self._table, self.shape.width**0.5, added)
 
     def _pack_layer(self, weights: Mapping[str, Int8Weights | NormWeights | None]) -> Layer:
-        sizes, layer = _linear_sizes(self._shape), Layer()
+        sizes, layer = _linear_sizes(self.shape), Layer()
         for name, part in weights.items():
             if isinstance(part, NormWeights):
                 setattr(layer, name, self._pack_norm(name, part))
             elif part is not None:
-                setattr(layer, name, self._pack_linear(name, part, *sizes[name]))
+                setattr(layer, name, self.linear(name, part, *sizes[name]))
         return layer
 
     def _pack_norm(self, name: str, norm: NormWeights) -> Norm:
         weight, bias = (
-            None if x is None else self._hold(name, x, torch.float32, self._shape.width)
-            for x in (norm.weight, norm.bias)
+            None if x is None else self.hold(name, x, np.float32, self.shape.width) for x in (norm.weight, norm.bias)
         )
         return Norm(weight, bias, norm.epsilon)
-
-    def _pack_linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int) -> Linear:
-        pointer(name, linear.weight, torch.int8, outputs, inputs)
-        fill = -outputs % _PANEL
-        weight = F.pad(linear.weight, (0, 0, 0, fill))  # [out + fill, in]
-        panels = weight.view(-1, _PANEL, inputs // 4, 4).transpose(1, 2)  # [P, in / 4, 64, 4]
-        bias = torch.zeros_like(linear.scale) if linear.bias is None else linear.bias
-        start = -128 * weight.sum(dim=1, dtype=torch.int32)
-        return Linear(
-            self._hold(name, panels, torch.int8, *panels.shape),
-            self._hold(f"{name} scale", F.pad(linear.scale, (0, fill)), torch.float32, outputs + fill),
-            self._hold(f"{name} bias", F.pad(bias, (0, fill)), torch.float32, outputs + fill),
-            self._hold(f"{name} start", start, torch.int32, outputs + fill),
-            *(inputs, outputs),
-        )
-
-    def _hold(self, name: str, x: Tensor, dtype: torch.dtype, *shape: int) -> int:
-        """Return the address of a tensor, or of a contiguous copy, and keep it alive as long as this object."""
-        self._held.append(x.contiguous())
-        return pointer(name, self._held[-1], dtype, *shape)
 
 
 def _linear_sizes(shape: LayerShape) -> dict[str, tuple[int, int]]:
@@ -351,11 +395,9 @@ def _linear_sizes(shape: LayerShape) -> dict[str, tuple[int, int]]:
     }
 
 
-def _grow_caches(
-    caches: list[Tensor], memories: Sequence[Tensor], rows: int, entries: int, capacity: int
-) -> list[Tensor]:
+def _grow_caches(caches: list[Array], memories: Sequence[Array], rows: int, entries: int, capacity: int) -> list[Array]:
     """Return caches [rows, 2, G, capacity, D] that begin with the entries of `caches`."""
-    grown = [memory.new_empty(rows, *memory.shape[1:3], capacity, memory.size(-1)) for memory in memories]
+    grown = [np.empty((rows, *memory.shape[1:3], capacity, memory.shape[-1]), np.float32) for memory in memories]
     for old, new in zip(caches, grown, strict=False):
         new[..., :entries, :] = old[:rows]
     return grown

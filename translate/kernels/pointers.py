@@ -1,37 +1,46 @@
-"""The one place where a tensor becomes an address that C reads or writes."""
+"""The one place where an array becomes an address that C reads or writes."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 
 
-def pointer(name: str, x: Tensor, dtype: torch.dtype, *shape: int, strided: bool = False) -> int:
-    """Return the address of a tensor, after a check that it is what C takes it for.
+def pointer(name: str, x: Array, dtype: npt.DTypeLike, *shape: int, strided: bool = False) -> int:
+    """Return the address of an array, after a check that it is what C takes it for.
 
-    The tensor must live until C has returned: pass one that the caller holds, not the result of an expression.
+    The array must live until C has returned: pass one that the caller holds, not the result of an expression.
 
     Args:
-        name: Name of the tensor, for the message.
-        x: On the CPU.
+        name: Name of the array, for the message.
+        x: The array.
         dtype: What C reads.
         shape: The sizes that C is told.
         strided: Whether C is told the strides of all dimensions but the last, which has to be contiguous; otherwise
-            the whole tensor has to be.
+            the whole array has to be.
 
     Raises:
-        ValueError: If the dtype, the device, a size or the strides differ.
+        ValueError: If the dtype, a size or the strides differ.
     """
-    dense = x.size(-1) < 2 or x.stride(-1) == 1 if strided else x.is_contiguous()
-    if x.dtype != dtype or x.shape != shape or not dense or not x.is_cpu:
+    dense = x.flags.c_contiguous or (strided and (x.shape[-1] < 2 or x.strides[-1] == x.itemsize))
+    if x.dtype != dtype or x.shape != shape or not dense:
         raise ValueError(
-            f"{name}: the kernels take a contiguous {dtype} tensor of shape {list(shape)} on the CPU, "
-            f"not {x.dtype} of shape {list(x.shape)} with strides {list(x.stride())} on {x.device}"
+            f"{name}: the kernels take a contiguous {np.dtype(dtype)} array of shape {list(shape)}, "
+            f"not {x.dtype} of shape {list(x.shape)} with strides {list(strides(x))}"
         )
-    return x.data_ptr()
+    address: int = x.__array_interface__["data"][0]
+    return address
+
+
+def strides(x: Array) -> tuple[int, ...]:
+    """Return the strides of an array in elements, as C counts them."""
+    return tuple(stride // x.itemsize for stride in x.strides)
 
 
 def token_array(name: str, token_ids: Sequence[int], vocab_size: int) -> ctypes.Array[ctypes.c_int64]:

@@ -1,6 +1,6 @@
 """The structures of `layers.c`, each declared once in Python, and the check that C lays them out alike.
 
-`_Pointer` fields hold the address of a tensor whose dtype and sizes the comment gives; `pointer` checks them.
+`_Pointer` fields hold the address of an array whose dtype and sizes the comment gives; `pointer` checks them.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class LayerState(ctypes.Structure):
         ("self_kv", _Pointer),  # float32 [sentences, 2, groups, capacity, head_dim]
         ("memory_kv", _Pointer),  # float32 [sentences, 2, groups, src_len, head_dim]
         ("memory_strides", _Integer * 4),  # of the first four dimensions of memory_kv, in elements
+        ("cross_weights", _Pointer),  # float32 [sentences, hypotheses, heads, src_len], zeros; null = not wanted
     )
 
 

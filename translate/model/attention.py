@@ -4,11 +4,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from translate.kernels import attend, attends
+from translate import kernels
 from translate.model.cache import KVCache, MemoryCache
 from translate.model.dropout import apply_dropout
 from translate.model.int8 import linear_rows
 from translate.model.positions import RotaryPositions
+
+_FEW_QUERIES = 16  # up to which the kernel in C is faster than torch's
 
 
 def fused_attention(
@@ -99,6 +101,23 @@ def explicit_is_faster(q: Tensor, dropout: float) -> bool:
     for short sequences in bfloat16, where the backward pass of that kernel is far slower than plain matrix products.
     """
     return q.device.type == "cpu" and (dropout > 0 or (q.dtype == torch.bfloat16 and q.size(2) <= 128))
+
+
+def runs_in_c(q: Tensor, v: Tensor, attn_mask: Tensor | None) -> bool:
+    """Return whether the kernel can take queries [B, H, Q, D], values [B, G, K, E] and a mask, faster than torch.
+
+    That is for a few queries, without gradients, on a CPU, with one mask for all heads.
+    """
+    return (
+        q.size(2) <= _FEW_QUERIES
+        and q.size(3) % kernels.LANES == v.size(3) % kernels.LANES == 0
+        and q.dtype == v.dtype == torch.float32
+        and q.device.type == v.device.type == "cpu"
+        and (attn_mask is None or attn_mask.dim() < 3 or attn_mask.size(-3) == 1)
+        and not torch.is_grad_enabled()
+        and not torch.compiler.is_compiling()
+        and kernels.library() is not None
+    )
 
 
 def _per_query(attn_mask: Tensor) -> bool:
@@ -323,8 +342,9 @@ class Attention(nn.Module):
         scale = (self.head_dim + self.rotary_dim) ** -0.5
         mixes = None if self.mix_scores is None or self.mix_weights is None else (self.mix_scores, self.mix_weights)
         if mixes is None and self.recorded is None:
-            if stepping and not dropout and attends(q, v, attn_mask):
-                return attend(q, k, v, attn_mask, scale)
+            if stepping and not dropout and runs_in_c(q, v, attn_mask):
+                mask = None if attn_mask is None else attn_mask.numpy()
+                return torch.from_numpy(kernels.attend(q.numpy(), k.numpy(), v.numpy(), mask, scale))
             if not (q.requires_grad and explicit_is_faster(q, dropout)):
                 return fused_attention(q, k, v, attn_mask, dropout, scale=scale)
         heads, weights = explicit_attention(q, k, v, attn_mask, dropout, scale=scale, mixes=mixes)

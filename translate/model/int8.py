@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from translate.kernels import round_rows, widen_rows
+from translate import kernels
 
 
 class Int8Linear(nn.Module):
@@ -40,10 +40,28 @@ class Int8Linear(nn.Module):
 
     def forward(self, x: Tensor, rows: slice = slice(None)) -> Tensor:
         """Map x [..., in] to [..., out], or to the given rows of it."""
-        rounded, largest = round_rows(x.float().reshape(-1, x.size(-1)))
+        rounded, largest = _round_rows(x.float().reshape(-1, x.size(-1)))
         sums = torch._int_mm(rounded, self.weight[rows].t())
-        out = widen_rows(sums, largest, self.scale[rows], None if self.bias is None else self.bias[rows])
+        out = _widen_rows(sums, largest, self.scale[rows], None if self.bias is None else self.bias[rows])
         return out.view(*x.shape[:-1], -1)
+
+
+def _round_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Round the rows of x [R, C], as `kernels.round_rows` does where there are kernels."""
+    if kernels.library() is not None:
+        rounded, largest = map(torch.from_numpy, kernels.round_rows(x.numpy()))
+        return rounded, largest
+    largest = x.abs().amax(dim=1, keepdim=True).clamp_min_(1e-30)
+    return (x * (127 / largest)).round_().to(torch.int8), largest
+
+
+def _widen_rows(sums: Tensor, row_scale: Tensor, col_scale: Tensor, bias: Tensor | None) -> Tensor:
+    """Scale integers [R, C], as `kernels.widen_rows` does where there are kernels."""
+    if kernels.library() is not None:
+        added = None if bias is None else bias.numpy()
+        return torch.from_numpy(kernels.widen_rows(sums.numpy(), row_scale.numpy(), col_scale.numpy(), added))
+    out = sums.to(torch.float32).mul_(row_scale)
+    return out.mul_(col_scale) if bias is None else torch.addcmul(bias, out, col_scale)
 
 
 @cache

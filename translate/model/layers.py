@@ -71,19 +71,12 @@ def make_norm(kind: str, d_model: int) -> nn.Module:
 
 def make_attention(config: ModelConfig, kind: str, *, cross: bool = False) -> Attention:
     """Make an attention of a kind that `model.attention` may name; cross-attention takes no rotary positions."""
-    num_kv_heads = kv_latent_dim = None
-    if kind == "gqa":
-        num_kv_heads = config.num_kv_heads or config.num_heads // 2
-    elif kind == "mqa":
-        num_kv_heads = 1
-    elif kind == "mla":
-        kv_latent_dim = config.kv_latent_dim or config.d_model // 2
     return Attention(
         config.d_model,
         config.num_heads,
-        num_kv_heads=num_kv_heads,
+        num_kv_heads=None if kind == "mla" else config.kv_heads(kind),
         head_dim=config.head_dim,
-        kv_latent_dim=kv_latent_dim,
+        kv_latent_dim=(config.kv_latent_dim or config.d_model // 2) if kind == "mla" else None,
         talking_heads=kind == "talking_heads",
         bias=config.bias,
         dropout=config.attention_dropout,

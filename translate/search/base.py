@@ -4,13 +4,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from translate.config.decode import DecodeConfig
-from translate.search.hypothesis import Hypothesis, normalized_score
+from translate.search.arrays import Array, namespace
+from translate.search.hypothesis import Hypothesis, check_number, normalized_score
 from translate.search.rules import OutputRules, output_rules
-from translate.search.scoring import check_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +33,7 @@ class Search:
         if self.eos_id in self.forbidden_ids:
             raise ValueError(f"forbidden_ids {self.forbidden_ids} must not contain eos_id ({self.eos_id})")
 
-    def rules(self, src_ids: Tensor, src_mask: Tensor, prefixes: Sequence[Sequence[int]]) -> list[OutputRules]:
+    def rules(self, src_ids: Array, src_mask: Array, prefixes: Sequence[Sequence[int]]) -> list[OutputRules]:
         """Return the rules of each sentence's outputs.
 
         Args:
@@ -49,10 +46,10 @@ class Search:
         """
         if not len(prefixes):
             prefixes = [()] * len(src_ids)
-        sources = [ids[:length] for ids, length in zip(src_ids.tolist(), src_mask.sum(dim=1).tolist(), strict=True)]
+        sources = [ids[:length] for ids, length in zip(src_ids.tolist(), src_mask.sum(1).tolist(), strict=True)]
         return [output_rules(source, prefix, self.settings) for source, prefix in zip(sources, prefixes, strict=True)]
 
-    def ban_(self, log_probs: Tensor, rows: Sequence[tuple[OutputRules, Sequence[int]]]) -> Tensor:
+    def ban_(self, log_probs: Array, rows: Sequence[tuple[OutputRules, Sequence[int]]]) -> Array:
         """Set the log-probabilities of what must not come next to -inf, in place.
 
         Args:
@@ -88,6 +85,6 @@ class Search:
         return Hypothesis(tuple(token_ids), log_prob, score, tuple(token_log_probs))
 
 
-def _columns(pairs: list[tuple[int, int]], like: Tensor) -> tuple[Tensor, Tensor]:
-    found = torch.tensor(pairs, device=like.device)
+def _columns(pairs: list[tuple[int, int]], like: Array) -> tuple[Array, Array]:
+    found = namespace(like).asarray(pairs, device=like.device)
     return found[:, 0], found[:, 1]

@@ -15,11 +15,9 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
+from translate.search.arrays import Array, compact, largest, log_softmax, namespace, quiet
 from translate.search.base import Search
-from translate.search.candidates import Candidates, best_candidates, compact, largest
+from translate.search.candidates import Candidates, best_candidates
 from translate.search.greedy import greedy
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules
@@ -77,7 +75,7 @@ class Sentence:
 
 
 # Given the newest tokens [R], the log-probabilities of the outputs so far [B, R / B], and their sentences.
-Propose = Callable[[Tensor, Tensor, Sequence[Sentence]], Candidates]
+Propose = Callable[[Array, Array, Sequence[Sentence]], Candidates]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +98,12 @@ class BeamSearch(Search):
     Source: Graves 2012 (arXiv:1211.3711), section 4; length penalty as in `normalized_score`.
     """
 
-    @torch.inference_mode()
+    @quiet
     def search(
         self,
         model: StepModel[StateT],
-        src_ids: Tensor,
-        src_mask: Tensor,
+        src_ids: Array,
+        src_mask: Array,
         prefixes: Sequence[Sequence[int]] = (),
     ) -> list[list[Hypothesis]]:
         """Search the outputs of a batch of sources.
@@ -132,36 +130,34 @@ class BeamSearch(Search):
             found = run(memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
             return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
-        best_step = model.best_step if isinstance(model, BestStepModel) else None
+        best_step, xp = model.best_step if isinstance(model, BestStepModel) else None, namespace(src_ids)
 
-        def propose(last_ids: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Candidates:
+        def propose(last_ids: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Candidates:
             length, count = sentences[0].length + 1, 2 * self.settings.beam_size
             if length <= last_restricted:
                 continuations = self.continuations(model.step(last_ids, state), log_probs, sentences)  # [B, R / B, V]
-                values, indices = largest(continuations.flatten(1), count)
-                return Candidates(values, indices // continuations.size(2), indices % continuations.size(2))
+                values, indices = largest(xp.reshape(continuations, (len(sentences), -1)), count)
+                return Candidates(values, indices // continuations.shape[2], indices % continuations.shape[2])
             if best_step:
                 return Candidates(*best_step(last_ids, state, log_probs, self._banned(length), count))
             return best_candidates(model.step(last_ids, state), log_probs, self._banned(length), count)
 
-        return self.run(state, rules, propose, src_ids.device)
+        return self.run(state, rules, propose, src_ids)
 
-    def run(
-        self, state: StateT, rules: Sequence[OutputRules], propose: Propose, device: torch.device
-    ) -> list[list[Hypothesis]]:
+    def run(self, state: StateT, rules: Sequence[OutputRules], propose: Propose, like: Array) -> list[list[Hypothesis]]:
         """Search from a state on.
 
         Args:
             state: State before the first token, a row for each sentence.
             rules: Rules of each sentence.
             propose: Takes a step of the model and returns the best continuations of each sentence, [B, 2N].
-            device: Device of the model.
+            like: An array of the model's kind and device.
         """
-        size = self.settings.beam_size
+        size, xp, device = self.settings.beam_size, namespace(like), like.device
         hypotheses: list[list[Hypothesis]] = [[] for _ in rules]
         sentences = [Sentence(number, own, size) for number, own in enumerate(rules)]
-        last_ids = torch.full((len(rules),), self.bos_id, device=device)  # [R]
-        log_probs = torch.zeros(len(rules), 1, device=device)  # [B, R / B]
+        last_ids = xp.full((len(rules),), self.bos_id, dtype=xp.int64, device=device)  # [R]
+        log_probs = xp.zeros((len(rules), 1), dtype=xp.float32, device=device)  # [B, R / B]
         while True:
             candidates = propose(last_ids, log_probs, sentences)  # [B, 2N]
             goes_on = []
@@ -174,7 +170,7 @@ class BeamSearch(Search):
             if not kept:
                 return hypotheses
             if len(kept) < len(sentences):
-                state.keep(torch.tensor(kept, device=device))
+                state.keep(xp.asarray(kept, device=device))
                 sentences = [sentences[place] for place in kept]
 
             if sentences[0].length == 1:
@@ -183,11 +179,11 @@ class BeamSearch(Search):
                 first_rows = range(0, len(sentences) * size, size)
                 own_rows = zip(first_rows, sentences, strict=True)
                 rows = [first + beam for first, sentence in own_rows for beam in sentence.beams[-size:]]
-                state.reorder(torch.tensor(rows, device=device))
+                state.reorder(xp.asarray(rows, device=device))
             newest = [token_id for sentence in sentences for token_id in sentence.token_ids[-size:]]
             sums = [log_prob for sentence in sentences for log_prob in sentence.log_probs[-size:]]
-            last_ids = torch.tensor(newest, device=device)
-            log_probs = torch.tensor(sums, dtype=torch.float32, device=device).view(-1, size)
+            last_ids = xp.asarray(newest, device=device)
+            log_probs = xp.reshape(xp.asarray(sums, dtype=xp.float32, device=device), (-1, size))
 
     def _extend(self, sentence: Sentence, log_probs: list[float], beams: list[int], token_ids: list[int]) -> None:
         """Continue the outputs of a sentence by a token, given its 2N candidates, best first.
@@ -245,7 +241,7 @@ class BeamSearch(Search):
         """Make a hypothesis from its tokens and its summed log-probability after each."""
         return self.hypothesis(token_ids, [later - sooner for sooner, later in pairwise([0.0, *sums])])
 
-    def continuations(self, logits: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Tensor:
+    def continuations(self, logits: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Array:
         """Compute the log-probabilities of all continuations, summed, as in `best_candidates`; -inf where banned.
 
         Args:
@@ -256,15 +252,13 @@ class BeamSearch(Search):
         Returns:
             [B, R / B, V], float32.
         """
-        likeliest = logits.softmax(dim=1, dtype=torch.float32).amax(1, keepdim=True)  # [R, 1]
-        values = logits.float()
-        values = values - values.amax(1, keepdim=True) + likeliest.log() + log_probs.view(-1, 1)
+        values = log_softmax(logits) + namespace(logits).reshape(log_probs, (-1, 1))
         outputs = []
         if any(sentence.length < sentence.rules.last_restricted for sentence in sentences):
             for sentence in sentences:
-                beams = range(log_probs.size(1))
+                beams = range(log_probs.shape[1])
                 outputs += [(sentence.rules, sentence.path(sentence.length, beam)[0]) for beam in beams]
-        return self.ban_(values, outputs).view(*log_probs.shape, -1)
+        return namespace(logits).reshape(self.ban_(values, outputs), (*log_probs.shape, -1))
 
     def _banned(self, length: int) -> tuple[int, ...]:
         """Return the tokens that number `length` of no output may be."""

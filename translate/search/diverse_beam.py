@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
-import torch
-from torch import Tensor
-
+from translate.search.arrays import Array, gather, largest, namespace, quiet
 from translate.search.base import Search
 from translate.search.beam import BeamSearch, Sentence
-from translate.search.candidates import Candidates, largest
+from translate.search.candidates import Candidates
 from translate.search.hypothesis import Hypothesis
 from translate.search.step_model import StateT, StepModel
 
@@ -36,12 +34,12 @@ class DiverseBeam(Search):
         settings = replace(self.settings, beam_size=size, beam_groups=1, num_hypotheses=size)
         return BeamSearch(settings=settings, bos_id=self.bos_id, eos_id=self.eos_id, forbidden_ids=self.forbidden_ids)
 
-    @torch.inference_mode()
+    @quiet
     def search(
         self,
         model: StepModel[StateT],
-        src_ids: Tensor,
-        src_mask: Tensor,
+        src_ids: Array,
+        src_mask: Array,
         prefixes: Sequence[Sequence[int]] = (),
     ) -> list[list[Hypothesis]]:
         """Search the outputs of a batch of sources, as `BeamSearch.search` does.
@@ -50,37 +48,40 @@ class DiverseBeam(Search):
         """
         count = self.settings.beam_groups
         rules = [own for own in self.group.rules(src_ids, src_mask, prefixes) for _ in range(count)]
-        memory = model.encode(src_ids, src_mask).repeat_interleave(count, dim=0)
-        state = model.start(memory, src_mask.repeat_interleave(count, dim=0))
+        xp, memory = namespace(src_ids), model.encode(src_ids, src_mask)
+        state = model.start(xp.repeat(memory, count, axis=0), xp.repeat(src_mask, count, axis=0))
 
-        def propose(last_ids: Tensor, log_probs: Tensor, sentences: Sequence[Sentence]) -> Candidates:
+        def propose(last_ids: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Candidates:
             return self._candidates(model.step(last_ids, state), log_probs, sentences)
 
-        found = self.group.run(state, rules, propose, src_ids.device)
+        found = self.group.run(state, rules, propose, src_ids)
         return [self._merged(found[start : start + count]) for start in range(0, len(found), count)]
 
-    def _candidates(self, logits: Tensor, log_probs: Tensor, groups: Sequence[Sentence]) -> Candidates:
+    def _candidates(self, logits: Array, log_probs: Array, groups: Sequence[Sentence]) -> Candidates:
         """Return the candidates of each group, [B, 2N], after penalties for the tokens of the groups before it."""
-        sums, vocab = self.group.continuations(logits, log_probs, groups), logits.size(1)  # [B, R / B, V]
-        sentences = torch.tensor(
-            [group.number // self.settings.beam_groups for group in groups], device=logits.device
-        )  # [B]
-        taken = sums.new_zeros(int(sentences.max()) + 1, vocab)  # how often each sentence took a token in this step
-        width = 2 * self.group.settings.beam_size
-        found = Candidates(sums.new_empty(len(groups), width), *sentences.new_empty(2, len(groups), width))
-        for turn in range(self.settings.beam_groups):
-            own = [place for place, group in enumerate(groups) if group.number % self.settings.beam_groups == turn]
-            places = torch.tensor(own, dtype=torch.long, device=logits.device)
+        sums, vocab = self.group.continuations(logits, log_probs, groups), logits.shape[1]  # [B, R / B, V]
+        xp, device, groups_each = namespace(logits), logits.device, self.settings.beam_groups
+        size, rows = self.group.settings.beam_size, [group.number // groups_each for group in groups]
+        sentences = xp.asarray(rows, device=device)  # [B]
+        taken = xp.zeros((max(rows) + 1, vocab), dtype=sums.dtype, device=device)  # how often, by sentence and token
+        columns = (
+            xp.empty((len(groups), 2 * size), dtype=dtype, device=device) for dtype in (sums.dtype, *[xp.int64] * 2)
+        )
+        found = Candidates(*columns)
+        for turn in range(groups_each):
+            own = [place for place, group in enumerate(groups) if group.number % groups_each == turn]
+            if not own:
+                continue
+            places = xp.asarray(own, device=device)
+            each = xp.reshape(sums[places], (len(own), -1))
             penalties = self.settings.diversity_penalty * taken[sentences[places], None]
-            values, indices = largest((sums[places] - penalties).flatten(1), width)
+            values, indices = largest(xp.reshape(sums[places] - penalties, (len(own), -1)), 2 * size)
             token_ids = indices % vocab
             goes_on = (token_ids != self.eos_id) & (values != -math.inf)
-            goes_on &= goes_on.cumsum(1) <= self.group.settings.beam_size
-            taken.index_put_(
-                (sentences[places, None].expand_as(token_ids), token_ids), goes_on.float(), accumulate=True
-            )
-            chosen = sums[places].flatten(1).gather(1, indices)
-            found.log_probs[places] = chosen.masked_fill(values == -math.inf, -math.inf)
+            goes_on &= xp.cumulative_sum(xp.astype(goes_on, xp.int64), axis=1) <= size
+            for column in range(2 * size):  # one hypothesis of each sentence at a time: a token may come more than once
+                taken[sentences[places], token_ids[:, column]] += xp.astype(goes_on[:, column], taken.dtype)
+            found.log_probs[places] = xp.where(values == -math.inf, -math.inf, gather(each, indices))
             found.beams[places], found.token_ids[places] = indices // vocab, token_ids
         return found
 

@@ -3,11 +3,13 @@
 import hashlib
 import math
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from translate.search.arrays import Array, log_softmax, namespace
+from translate.search.arrays import top_k as largest_of
 
 
-def drawing_log_probs(log_probs: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
+def drawing_log_probs(log_probs: Array, *, temperature: float, top_k: int, top_p: float) -> Array:
     """Return the distribution that tokens are drawn from: temperature, then `top_k`, then `top_p`, normalized.
 
     Args:
@@ -21,36 +23,38 @@ def drawing_log_probs(log_probs: Tensor, *, temperature: float, top_k: int, top_
 
     Source: top-k: Fan et al. 2018 (arXiv:1805.04833); top-p, nucleus sampling: Holtzman et al. 2020 (arXiv:1904.09751).
 
-    >>> log_probs = torch.tensor([[0.5, 0.3, 0.2]]).log()
-    >>> drawing_log_probs(log_probs, temperature=1.0, top_k=0, top_p=0.6).exp()
-    tensor([[0.6250, 0.3750, 0.0000]])
+    >>> log_probs = np.log([[0.5, 0.3, 0.2]])
+    >>> np.exp(drawing_log_probs(log_probs, temperature=1.0, top_k=0, top_p=0.6)).round(3).tolist()
+    [[0.625, 0.375, 0.0]]
     """
-    scaled = log_probs.float() / temperature
+    xp = namespace(log_probs)
+    scaled = xp.astype(log_probs, xp.float32) / temperature
     if top_k:
-        least = scaled.topk(min(top_k, scaled.size(1)), dim=1).values[:, -1:]
-        scaled = scaled.masked_fill(scaled < least, -math.inf)
+        least = largest_of(scaled, min(top_k, scaled.shape[1]))[0][:, -1:]
+        scaled = xp.where(scaled < least, -math.inf, scaled)
     if top_p < 1:
-        scaled = scaled.masked_fill(_outside_nucleus(scaled.softmax(1), top_p), -math.inf)
-    return scaled.log_softmax(1)
+        scaled = xp.where(_outside_nucleus(xp.exp(log_softmax(scaled)), top_p), -math.inf, scaled)
+    return log_softmax(scaled)
 
 
-def _outside_nucleus(shares: Tensor, top_p: float, width: int = 64) -> Tensor:
+def _outside_nucleus(shares: Array, top_p: float, width: int = 64) -> Array:
     """Return which tokens [R, V] are not among the most probable that reach `top_p`; few rows are sorted whole."""
-    width = min(width, shares.size(1))
-    ordered, places = shares.topk(width, dim=1)
-    before = ordered.cumsum(1) - ordered  # share of the more probable tokens
-    outside = torch.ones_like(shares, dtype=torch.bool).scatter_(1, places, before >= top_p)
-    short = ordered.sum(1) < top_p
-    if width < shares.size(1) and short.any():
-        outside[short] = _outside_nucleus(shares[short], top_p, shares.size(1))
+    xp, width = namespace(shares), min(width, shares.shape[1])
+    ordered, places = largest_of(shares, width)
+    before = xp.cumulative_sum(ordered, axis=1) - ordered  # share of the more probable tokens
+    outside, rows = xp.ones_like(shares, dtype=xp.bool), xp.arange(len(shares), device=shares.device)[:, None]
+    outside[rows, places] = before >= top_p
+    short = xp.sum(ordered, axis=1) < top_p
+    if width < shares.shape[1] and xp.any(short):
+        outside[short] = _outside_nucleus(shares[short], top_p, shares.shape[1])
     return outside
 
 
-def generator_of(seed: int, src_ids: list[int]) -> torch.Generator:
-    """Make the random number generator of one source, on the CPU, so that draws are the same on every device.
+def generator_of(seed: int, src_ids: list[int]) -> np.random.Generator:
+    """Make the random number generator of one source, of numpy, so that draws are the same on every device.
 
     It depends on the seed and on the ids of the source, not on its place among others: a sentence gets the same samples
     in every file, order and batch, and on every machine.
     """
     digest = hashlib.blake2b(repr((seed, src_ids)).encode(), digest_size=8).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest, "little") - 2**63)
+    return np.random.default_rng(int.from_bytes(digest, "little"))

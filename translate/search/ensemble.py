@@ -1,13 +1,14 @@
-"""Several models that search and score as one: the mean of their probabilities."""
+"""Several models that search as one: the mean of their probabilities."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-
-from translate.search.step_model import StepState
+from translate.search.arrays import Array, log_softmax, namespace
+from translate.search.step_model import StepModel, StepState
 
 
 class EnsembleState:
@@ -21,75 +22,50 @@ class EnsembleState:
         for state in self.states:
             state.repeat(beam_size)
 
-    def reorder(self, row_indices: Tensor) -> None:
+    def reorder(self, row_indices: Array) -> None:
         """Reorder the rows, as `StepState.reorder`."""
         for state in self.states:
             state.reorder(row_indices)
 
-    def keep(self, sentence_indices: Tensor) -> None:
+    def keep(self, sentence_indices: Array) -> None:
         """Keep some sentences, as `StepState.keep`."""
         for state in self.states:
             state.keep(sentence_indices)
 
 
-class Ensemble(nn.Module):
-    """A `StepModel` and `TeacherForced` of several models with the same vocabulary, which may differ in all else.
+class Ensemble:
+    """A `StepModel` of several models with the same vocabulary, which may differ in all else.
 
-    The probability of a token is the mean of what the members give it. What one of them calls memory or hidden state is
-    for the ensemble the members' side by side, [B, …, sum of the widths].
+    The probability of a token is the mean of what the members give it. The ensemble's memory is the members' side by
+    side, [B, S, sum of the widths].
 
     Args:
-        models: At least one; each a `StepModel` and `TeacherForced`.
-        widths: Of the memory and the hidden states of each, M.
+        models: At least one.
+        widths: Of the memory of each, M.
     """
 
-    def __init__(self, models: Sequence[nn.Module], widths: Sequence[int]) -> None:
-        super().__init__()
-        self.models, self.widths = nn.ModuleList(models), list(widths)
+    def __init__(self, models: Sequence[StepModel[Any]], widths: Sequence[int]) -> None:
+        self._models = models
+        self._parts = [slice(*ends) for ends in pairwise(accumulate(widths, initial=0))]
 
-    def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
+    def encode(self, src_ids: Array, src_mask: Array) -> Array:
         """Compute the memories of all members, [B, S, sum of M]."""
-        return torch.cat([model.encode(src_ids, src_mask) for model in self._members()], dim=-1)
+        return namespace(src_ids).concat([model.encode(src_ids, src_mask) for model in self._models], axis=-1)
 
-    def start(self, memory: Tensor, src_mask: Tensor) -> EnsembleState:
+    def start(self, memory: Array, src_mask: Array) -> EnsembleState:
         """Return the states before the first token."""
-        memories = zip(self._members(), self._split(memory), strict=True)
-        return EnsembleState([model.start(own, src_mask) for model, own in memories])
+        memories = zip(self._models, self._parts, strict=True)
+        return EnsembleState([model.start(memory[..., part], src_mask) for model, part in memories])
 
-    def step(self, last_ids: Tensor, state: EnsembleState) -> Tensor:
+    def step(self, last_ids: Array, state: EnsembleState) -> Array:
         """Log-probabilities [B * N, V] of the next token."""
-        states = zip(self._members(), state.states, strict=True)
-        return _log_mean([model.step(last_ids, own) for model, own in states])
-
-    def decode(self, tgt_in_ids: Tensor, tgt_mask: Tensor, memory: Tensor, src_mask: Tensor) -> Tensor:
-        """Compute the hidden states of whole targets, [B, T, sum of M]."""
-        memories = zip(self._members(), self._split(memory), strict=True)
-        return torch.cat([model.decode(tgt_in_ids, tgt_mask, own, src_mask) for model, own in memories], dim=-1)
-
-    def project(self, hidden: Tensor) -> Tensor:
-        """Project hidden states [..., sum of M] to log-probabilities [..., V]."""
-        return _log_mean([model.project(own) for model, own in zip(self._members(), self._split(hidden), strict=True)])
-
-    def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
-        """Compute the weights of all members' heads [B, sum of H, T, S], one tensor per decoder layer.
-
-        Raises:
-            ValueError: If the members have not equally many layers.
-        """
-        members = [model.cross_attention(src_ids, tgt_in_ids, src_mask, tgt_mask) for model in self._members()]
-        depths = [len(layers) for layers in members]
-        if len(set(depths)) > 1:
-            raise ValueError(f"attention of an ensemble needs models of one depth, not {depths} layers; name one model")
-        return [torch.cat(layer, dim=1) for layer in zip(*members, strict=True)]
-
-    def _members(self) -> list[Any]:
-        return list(self.models)
-
-    def _split(self, joined: Tensor) -> tuple[Tensor, ...]:
-        return torch.split(joined, self.widths, dim=-1)
+        states = zip(self._models, state.states, strict=True)
+        return log_mean([log_softmax(model.step(last_ids, own)) for model, own in states])
 
 
-def _log_mean(logits: list[Tensor]) -> Tensor:
-    """Compute the logarithm of the mean of probabilities, float32; the logits are [..., V] each."""
-    log_probs = torch.stack([own.log_softmax(-1, dtype=torch.float32) for own in logits])
-    return log_probs.logsumexp(0) - math.log(len(logits))
+def log_mean(log_probs: Sequence[Array]) -> Array:
+    """Return the logarithm of the mean of probabilities, given their logarithms."""
+    xp = namespace(log_probs[0])
+    every = xp.stack(log_probs)
+    most = xp.max(every, axis=0)
+    return most + xp.log(xp.sum(xp.exp(every - most), axis=0)) - math.log(len(log_probs))

@@ -3,17 +3,15 @@
 import math
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
-from translate.search.candidates import best_candidates, compact
+from translate.search.arrays import Array, compact, namespace
+from translate.search.candidates import best_candidates
 from translate.search.step_model import StateT, StepModel
 
 
 def greedy(
     model: StepModel[StateT],
-    memory: Tensor,
-    src_mask: Tensor,
+    memory: Array,
+    src_mask: Array,
     limits: Sequence[int],
     banned: Sequence[int],
     bos_id: int,
@@ -23,8 +21,9 @@ def greedy(
     state = model.start(memory, src_mask)
     outputs: list[tuple[list[int], list[float]]] = [([], []) for _ in limits]
     going, length = list(range(len(limits))), 0
-    last_ids = torch.full((len(limits),), bos_id, device=memory.device)
-    sums = torch.zeros(len(limits), 1, device=memory.device)
+    xp, device = namespace(memory), memory.device
+    last_ids = xp.full((len(limits),), bos_id, dtype=xp.int64, device=device)
+    sums = xp.zeros((len(limits), 1), dtype=xp.float32, device=device)
     while going:
         sums, _, found = best_candidates(model.step(last_ids, state), sums, banned, 1)
         last_ids, length = found[:, 0], length + 1
@@ -36,7 +35,7 @@ def greedy(
             stays.append(token != eos_id and length < limits[sentence] and log_prob != -math.inf)
         kept = compact(stays)
         if kept and len(kept) < len(stays):
-            rows = torch.tensor(kept, device=last_ids.device)
+            rows = xp.asarray(kept, device=device)
             state.keep(rows)
             last_ids, sums = last_ids[rows], sums[rows]
         going = [going[row] for row in kept]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-Number = TypeVar("Number", float, "Tensor")
+import math
+from typing import NamedTuple
 
 
 class Hypothesis(NamedTuple):
@@ -26,21 +22,31 @@ class Hypothesis(NamedTuple):
     token_log_probs: tuple[float, ...] | None = None
 
 
-def normalized_score(log_prob: Number, length: int | Tensor, length_penalty: float) -> Number:
+def normalized_score(log_prob: float, length: int, length_penalty: float) -> float:
     """Rank value of a hypothesis: log_prob / length ** length_penalty.
 
     Args:
-        log_prob: Summed token log-probabilities, natural log, each <= 0; a number or a tensor of any shape.
-        length: Generated tokens, EOS counted and BOS not, >= 1; a tensor broadcasts against `log_prob`.
+        log_prob: Summed token log-probabilities, natural log, each <= 0.
+        length: Generated tokens, EOS counted and BOS not, >= 1.
         length_penalty: Exponent >= 0; 0 ranks by probability, 1 by mean log-probability per token.
 
     Returns:
-        Score, like `log_prob`; higher is better.
+        Score; higher is better.
 
     Source: Wu et al. 2016 (arXiv:1609.08144), section 7, without its constants 5 and 6.
 
     >>> normalized_score(-3.0, 3, 1.0)
     -1.0
     """
-    divisor: Any = length**length_penalty
-    return log_prob / divisor  # type: ignore[no-any-return]
+    divisor: float = length**length_penalty
+    return log_prob / divisor
+
+
+def check_number(log_prob: float) -> None:
+    """Refuse the NaN of a model whose training or precision went wrong.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if math.isnan(log_prob):
+        raise ValueError("the model's output is not a number (NaN): use precision=32, or train it anew")

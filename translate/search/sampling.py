@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from translate.search.arrays import Array, gather, log_softmax, namespace, quiet
 from translate.search.draw import generator_of
 from translate.search.hypothesis import Hypothesis
 from translate.search.random_outputs import Outputs, RandomSearch
@@ -17,7 +17,7 @@ from translate.search.step_model import StateT, StepModel
 class Samples(Outputs):
     """The sentences still sampled, each with its N samples: one at the start, which all have in common, then N."""
 
-    numbers: Tensor  # [B, N, longest limit] in [0, 1): one for each token of each sample
+    numbers: Array  # [B, N, longest limit] in [0, 1): one for each token of each sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,12 @@ class Sampling(RandomSearch):
     the cumulative probability, in the order of the ids, passes the random number.
     """
 
-    @torch.inference_mode()
+    @quiet
     def search(
         self,
         model: StepModel[StateT],
-        src_ids: Tensor,
-        src_mask: Tensor,
+        src_ids: Array,
+        src_mask: Array,
         prefixes: Sequence[Sequence[int]] = (),
     ) -> list[list[Hypothesis]]:
         """Draw samples for a batch of sources.
@@ -54,7 +54,8 @@ class Sampling(RandomSearch):
         rules = self.rules(src_ids, src_mask, prefixes)
         samples = Samples.start(rules, numbers=self._numbers(src_ids, src_mask, rules))
         state = model.start(model.encode(src_ids, src_mask), src_mask)
-        last_ids = torch.full_like(samples.sentences, self.bos_id)  # one row per sentence: all samples start alike
+        xp = namespace(src_ids)
+        last_ids = xp.full_like(samples.sentences, self.bos_id)  # one row per sentence: all samples start alike
         found: list[list[Hypothesis]] = [[] for _ in src_ids]
         while True:
             self._draw(model.step(last_ids, state), samples, rules)
@@ -64,39 +65,38 @@ class Sampling(RandomSearch):
             if len(kept) < len(samples.sentences):
                 state.keep(kept)
                 samples.keep(kept)
-            if samples.token_ids.size(2) == 1:
+            if samples.token_ids.shape[2] == 1:
                 state.repeat(self.settings.num_hypotheses)
-            last_ids = samples.token_ids[:, :, -1].flatten()
+            last_ids = xp.reshape(samples.token_ids[:, :, -1], (-1,))
 
-    def _numbers(self, src_ids: Tensor, src_mask: Tensor, rules: Sequence[OutputRules]) -> Tensor:
+    def _numbers(self, src_ids: Array, src_mask: Array, rules: Sequence[OutputRules]) -> Array:
         """Draw the random numbers of all sentences, [B, N, longest limit]."""
-        numbers = torch.zeros(
-            len(rules), self.settings.num_hypotheses, max(rule.longest for rule in rules), dtype=torch.float64
-        )
+        samples = self.settings.num_hypotheses
+        numbers = np.zeros((len(rules), samples, max(rule.longest for rule in rules)))
         for row, (ids, mask, rule) in enumerate(zip(src_ids, src_mask, rules, strict=True)):
-            generator, shape = (
-                generator_of(self.settings.seed, ids[mask].tolist()),
-                (self.settings.num_hypotheses, rule.longest),
-            )
-            numbers[row, :, : rule.longest] = torch.rand(shape, generator=generator, dtype=torch.float64)
-        return numbers.to(src_ids.device)
+            generator = generator_of(self.settings.seed, ids[mask].tolist())
+            numbers[row, :, : rule.longest] = generator.random((samples, rule.longest))
+        return namespace(src_ids).asarray(numbers, device=src_ids.device)
 
-    def _draw(self, logits: Tensor, samples: Samples, rules: Sequence[OutputRules]) -> None:
+    def _draw(self, logits: Array, samples: Samples, rules: Sequence[OutputRules]) -> None:
         """Draw a token for each sample; EOS again for those that have ended."""
-        going, points = ~samples.ended, samples.numbers[:, :, samples.token_ids.size(2)]
-        if samples.token_ids.size(2):  # one row per sample, and not one per sentence
-            logits, points = logits[going.flatten()], points[going][:, None]
-        log_probs = logits.log_softmax(-1, dtype=torch.float32)  # [R, V]
+        xp, length = namespace(logits), samples.token_ids.shape[2]
+        going, points = ~samples.ended, samples.numbers[:, :, length]
+        if length:  # one row per sample, and not one per sentence
+            logits, points = logits[xp.reshape(going, (-1,))], points[going][:, None]
+        log_probs = log_softmax(logits)  # [R, V]
         chosen = _at(self.drawing(log_probs, samples, rules), points)  # [R, n]
-        everyone = going.expand(-1, self.settings.num_hypotheses)
-        token_ids = torch.full_like(everyone, self.eos_id, dtype=torch.long)
-        added = torch.zeros_like(token_ids, dtype=torch.float64)
-        token_ids[everyone], added[everyone] = chosen.flatten(), log_probs.gather(1, chosen).flatten().double()
+        everyone = xp.broadcast_to(going, (len(going), self.settings.num_hypotheses))
+        token_ids = xp.full_like(everyone, self.eos_id, dtype=xp.int64)
+        added = xp.zeros_like(everyone, dtype=xp.float64)
+        token_ids[everyone] = xp.reshape(chosen, (-1,))
+        added[everyone] = xp.astype(xp.reshape(gather(log_probs, chosen), (-1,)), xp.float64)
         samples.add(token_ids, added, self.eos_id)
 
 
-def _at(drawing: Tensor, points: Tensor) -> Tensor:
+def _at(drawing: Array, points: Array) -> Array:
     """Return the tokens at `points` [R, n], each in [0, 1), of distributions [R, V], given as log-probabilities."""
-    reached = drawing.exp().cumsum(1, dtype=torch.float64)
-    token_ids = torch.searchsorted(reached, points * reached[:, -1:], right=True)
-    return token_ids.clamp(max=reached.size(1) - 1)  # it lies beyond if all is NaN
+    xp = namespace(drawing)
+    reached = xp.cumulative_sum(xp.astype(xp.exp(drawing), xp.float64), axis=1)
+    passed = [xp.sum(reached <= points[:, n : n + 1] * reached[:, -1:], axis=1) for n in range(points.shape[1])]
+    return xp.clip(xp.stack(passed, axis=1), max=reached.shape[1] - 1)  # it lies beyond if all is NaN

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
-from torch import Tensor
+from translate.search.arrays import Array
 
 
 class StepState(Protocol):
@@ -16,11 +16,11 @@ class StepState(Protocol):
         """Give every sentence `beam_size` rows, copies of its one row so far."""
         ...
 
-    def reorder(self, row_indices: Tensor) -> None:
+    def reorder(self, row_indices: Array) -> None:
         """Let row i go on from row `row_indices[i]`, [B * N], always one of the same sentence."""
         ...
 
-    def keep(self, sentence_indices: Tensor) -> None:
+    def keep(self, sentence_indices: Array) -> None:
         """Drop all sentences but these [B'], in this order, each with its N rows."""
         ...
 
@@ -31,15 +31,15 @@ StateT = TypeVar("StateT", bound=StepState)
 class StepModel(Protocol[StateT]):
     """A model that can be searched; `translate.model.transformer.Transformer` is one."""
 
-    def encode(self, src_ids: Tensor, src_mask: Tensor) -> Tensor:
+    def encode(self, src_ids: Array, src_mask: Array) -> Array:
         """Compute the memory of the sources: [B, S] ids and bool mask (True = real token) to [B, S, M]."""
         ...
 
-    def start(self, memory: Tensor, src_mask: Tensor) -> StateT:
+    def start(self, memory: Array, src_mask: Array) -> StateT:
         """Return the state before the first token, one row per sentence."""
         ...
 
-    def step(self, last_ids: Tensor, state: StateT) -> Tensor:
+    def step(self, last_ids: Array, state: StateT) -> Array:
         """Compute logits [B * N, V] of the next token, given each row's newest one [B * N] (BOS at first)."""
         ...
 
@@ -49,8 +49,8 @@ class BestStepModel(StepModel[StateT], Protocol[StateT]):
     """A `StepModel` that finds the best continuations itself, which is faster than to hand out all logits."""
 
     def best_step(
-        self, last_ids: Tensor, state: StateT, sums: Tensor, banned: Sequence[int], count: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
+        self, last_ids: Array, state: StateT, sums: Array, banned: Sequence[int], count: int
+    ) -> tuple[Array, Array, Array]:
         """Find the best continuations after a `step`, as `translate.kernels.best_continuations` gives them.
 
         Args:
@@ -69,8 +69,8 @@ class GreedyModel(StepModel[StateT], Protocol[StateT]):
 
     def greedy(
         self,
-        memory: Tensor,
-        src_mask: Tensor,
+        memory: Array,
+        src_mask: Array,
         limits: Sequence[int],
         banned: Sequence[int],
         bos_id: int,

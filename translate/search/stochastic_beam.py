@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from translate.search.candidates import largest
+from translate.search.arrays import Array, gather, largest, log_softmax, namespace, quiet, top_k
 from translate.search.draw import generator_of
 from translate.search.hypothesis import Hypothesis
 from translate.search.random_outputs import Outputs, RandomSearch
@@ -19,8 +18,8 @@ from translate.search.step_model import StateT, StepModel
 class Beams(Outputs):
     """The sentences still searched, each with its W outputs so far: one at the start, then N; the largest key first."""
 
-    drawn: Tensor  # [B, W] float64: log-probabilities by what is drawn from
-    keys: Tensor  # [B, W] float64: these with Gumbel noise; -inf marks an unused row
+    drawn: Array  # [B, W] float64: log-probabilities by what is drawn from
+    keys: Array  # [B, W] float64: these with Gumbel noise; -inf marks an unused row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +34,12 @@ class StochasticBeam(RandomSearch):
     Source: Kool et al. 2019 (arXiv:1903.06059).
     """
 
-    @torch.inference_mode()
+    @quiet
     def search(
         self,
         model: StepModel[StateT],
-        src_ids: Tensor,
-        src_mask: Tensor,
+        src_ids: Array,
+        src_mask: Array,
         prefixes: Sequence[Sequence[int]] = (),
     ) -> list[list[Hypothesis]]:
         """Draw different outputs for a batch of sources; see `Sampling.search`."""
@@ -48,10 +47,11 @@ class StochasticBeam(RandomSearch):
         generators = [
             generator_of(self.settings.seed, ids[mask].tolist()) for ids, mask in zip(src_ids, src_mask, strict=True)
         ]
-        zeros = torch.zeros(len(src_ids), 1, dtype=torch.float64, device=src_ids.device)
+        xp, size = namespace(src_ids), self.settings.num_hypotheses
+        zeros = xp.zeros((len(src_ids), 1), dtype=xp.float64, device=src_ids.device)
         beams = Beams.start(rules, drawn=zeros, keys=zeros)
         state = model.start(model.encode(src_ids, src_mask), src_mask)
-        last_ids = torch.full_like(beams.sentences, self.bos_id)
+        last_ids = xp.full_like(beams.sentences, self.bos_id)
         found: list[list[Hypothesis]] = [[] for _ in src_ids]
         while True:
             own = [generators[sentence] for sentence in beams.sentences.tolist()]
@@ -62,62 +62,64 @@ class StochasticBeam(RandomSearch):
             if len(kept) < len(beams.sentences):
                 state.keep(kept)
                 beams.keep(kept)
-            if beams.token_ids.size(2) == 1:
-                state.repeat(self.settings.num_hypotheses)
+            if beams.token_ids.shape[2] == 1:
+                state.repeat(size)
             else:
-                first_rows = torch.arange(len(kept), device=kept.device)[:, None] * self.settings.num_hypotheses
-                state.reorder((first_rows + origins[kept]).flatten())
-            last_ids = beams.token_ids[:, :, -1].flatten()
+                first_rows = xp.arange(len(kept), device=kept.device)[:, None] * size
+                state.reorder(xp.reshape(first_rows + origins[kept], (-1,)))
+            last_ids = xp.reshape(beams.token_ids[:, :, -1], (-1,))
 
     def _extend(
-        self, beams: Beams, logits: Tensor, generators: list[torch.Generator], rules: Sequence[OutputRules]
-    ) -> Tensor:
+        self, beams: Beams, logits: Array, generators: list[np.random.Generator], rules: Sequence[OutputRules]
+    ) -> Array:
         """Append a token to the N outputs with the largest keys; return which row each continues, [B, N]."""
-        going = ~beams.ended  # [B, W]; G of them are true
-        log_probs = logits[going.flatten()].log_softmax(-1, dtype=torch.float32)  # [G, V]
-        drawing = self.drawing(log_probs, beams, rules).double()
-        noisy = beams.drawn[going][:, None] + drawing + _gumbel(log_probs, going.sum(1).tolist(), generators)
-        most = min(self.settings.num_hypotheses, noisy.size(1))
-        best, chosen = noisy.topk(most, dim=1)  # [G, n]: no others can be among the N
-        keys = _spread(_conditioned(best, beams.keys[going]), going, -math.inf)  # [B, W, n]
-        keys[:, :, 0] = torch.where(going, keys[:, :, 0], beams.keys)  # one that has ended goes on as it is
-        beams.keys, places = largest(keys.flatten(1), self.settings.num_hypotheses)
-        origins = places // keys.size(2)
+        xp, size, going = namespace(logits), self.settings.num_hypotheses, ~beams.ended  # [B, W]; G of them are true
+        log_probs = log_softmax(logits[xp.reshape(going, (-1,))])  # [G, V]
+        drawing = xp.astype(self.drawing(log_probs, beams, rules), xp.float64)
+        noise = _gumbel(log_probs, xp.sum(xp.astype(going, xp.int64), axis=1).tolist(), generators)
+        best, chosen = top_k(beams.drawn[going][:, None] + drawing + noise, min(size, drawing.shape[1]))
+        keys = _spread(_conditioned(best, beams.keys[going]), going, -math.inf)  # [B, W, n]: no others can be chosen
+        keys[:, :, 0] = xp.where(going, keys[:, :, 0], beams.keys)  # one that has ended goes on as it is
+        beams.keys, places = largest(xp.reshape(keys, (len(keys), -1)), size)
+        origins = places // keys.shape[2]
 
-        def chosen_of(values: Tensor, filling: float) -> Tensor:
-            return _spread(values, going, filling).flatten(1).gather(1, places)
+        def chosen_of(values: Array, filling: float) -> Array:
+            return gather(xp.reshape(_spread(values, going, filling), (len(going), -1)), places)
 
-        beams.drawn = beams.drawn.gather(1, origins) + chosen_of(drawing.gather(1, chosen), 0.0)
-        past = origins[:, :, None].expand(-1, -1, beams.token_ids.size(2))
-        beams.token_ids = beams.token_ids.gather(1, past)
-        beams.token_log_probs = beams.token_log_probs.gather(1, past)
-        added = chosen_of(log_probs.gather(1, chosen).double(), 0.0)
+        beams.drawn = gather(beams.drawn, origins) + chosen_of(gather(drawing, chosen), 0.0)
+        past = xp.broadcast_to(origins[:, :, None], (*origins.shape, beams.token_ids.shape[2]))
+        beams.token_ids = xp.take_along_axis(beams.token_ids, past, axis=1)
+        beams.token_log_probs = xp.take_along_axis(beams.token_log_probs, past, axis=1)
+        added = chosen_of(xp.astype(gather(log_probs, chosen), xp.float64), 0.0)
         beams.add(chosen_of(chosen, self.eos_id), added, self.eos_id)
         beams.ended |= beams.keys == -math.inf
         return origins
 
 
-def _spread(values: Tensor, going: Tensor, filling: float) -> Tensor:
+def _spread(values: Array, going: Array, filling: float) -> Array:
     """Write rows [G, n] to their places [B, W, n], where `going` is true; `filling` elsewhere."""
-    whole = values.new_full((*going.shape, values.size(1)), filling)
+    shape = (*going.shape, values.shape[1])
+    whole = namespace(values).full(shape, filling, dtype=values.dtype, device=values.device)
     whole[going] = values
     return whole
 
 
-def _gumbel(like: Tensor, counts: list[int], generators: list[torch.Generator]) -> Tensor:
+def _gumbel(like: Array, counts: list[int], generators: list[np.random.Generator]) -> Array:
     """Draw standard Gumbel noise [G, V] float64: for each sentence `counts` rows from its generator."""
-    size, parts = like.size(1), zip(counts, generators, strict=True)
-    numbers = torch.cat([torch.rand(count, size, generator=own, dtype=torch.float64) for count, own in parts])
-    return -(-numbers.clamp(min=1e-300).log()).log().to(like.device)
+    parts = zip(counts, generators, strict=True)
+    numbers = np.concatenate([generator.random((count, like.shape[1])) for count, generator in parts])
+    return namespace(like).asarray(-np.log(-np.log(numbers.clip(min=1e-300))), device=like.device)
 
 
-def _conditioned(keys: Tensor, largest: Tensor) -> Tensor:
+def _conditioned(keys: Array, largest: Array) -> Array:
     """Draw Gumbel keys [G, n], the largest first, moved so that the first of each row is `largest` [G].
 
     Source: Kool et al. 2019, appendix B.3, in the form that does not overflow.
     """
+    xp = namespace(keys)
     distance = keys - keys[:, :1]  # <= 0
-    log1mexp = torch.where(distance > -0.7, (-distance.expm1()).log(), (-distance.exp()).log1p())
+    near = xp.clip(distance, min=-0.7)
+    log1mexp = xp.where(distance > -0.7, xp.log(-xp.expm1(near)), xp.log1p(-xp.exp(xp.clip(distance, max=-0.7))))
     v = largest[:, None] - keys + log1mexp
-    moved = largest[:, None] - v.clamp(min=0) - (-v.abs()).exp().log1p()
-    return moved.masked_fill(keys == -math.inf, -math.inf)
+    moved = largest[:, None] - xp.clip(v, min=0) - xp.log1p(xp.exp(-xp.abs(v)))
+    return xp.where(keys == -math.inf, -math.inf, moved)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from translate.data.tokenizer import Tokenizer
     from translate.model.transformer import Transformer
+    from translate.native.network import NativeTransformer
 
 LATEST = Path("runs/latest")
 SHIPPED = "en-fr"  # the model that comes with the package
@@ -136,6 +138,37 @@ def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
     Raises:
         ValueError: As `load_bundle`.
     """
+    tokenizer, config = open_settings(directory)
+    shapes = stored_shapes(directory / _WEIGHTS)
+    with refusing_weights(directory):
+        _check_shapes(shapes, config)
+    return tokenizer, config
+
+
+def load_native(directory: Path) -> tuple[NativeTransformer, Tokenizer, BundleConfig] | None:
+    """Read a model directory in 8-bit integers, without torch; None if the C kernels cannot run its network here.
+
+    Raises:
+        ValueError: As `load_bundle`.
+    """
+    from translate.native.network import NativeTransformer, runs_natively
+    from translate.native.weights import Weights
+
+    tokenizer, config = open_settings(directory)
+    if not runs_natively(config.model):
+        return None
+    weights = Weights.read(directory / _WEIGHTS)
+    with refusing_weights(directory):
+        network = NativeTransformer(config.model, weights, config.src_vocab_size, config.tgt_vocab_size)
+    return network, tokenizer, config
+
+
+def open_settings(directory: Path) -> tuple[Tokenizer, BundleConfig]:
+    """Read the tokenizer and the settings of a model directory.
+
+    Raises:
+        ValueError: If a file is missing or damaged, or if the two do not fit each other.
+    """
     from translate.data.tokenizer import Tokenizer
 
     recover_directory(directory)
@@ -148,13 +181,17 @@ def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
         pieces, expected = getattr(tokenizer, f"{side}_vocab_size"), getattr(config, f"{side}_vocab_size")
         if pieces != expected:
             raise ValueError(f"{directory / _CONFIG}: {side}_vocab_size is {expected}, the tokenizer's is {pieces}")
-    shapes = stored_shapes(directory / _WEIGHTS)
+    return tokenizer, config
+
+
+@contextmanager
+def refusing_weights(directory: Path) -> Iterator[None]:
+    """Say of a ValueError within the block that the weights are not those of the settings."""
     try:
-        _check_shapes(shapes, config)
+        yield
     except ValueError as error:
         where = directory / _WEIGHTS
         raise ValueError(f"{where} does not hold the weights that {_CONFIG} describes: {error}") from error
-    return tokenizer, config
 
 
 def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:

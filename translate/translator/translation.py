@@ -11,7 +11,8 @@ from translate.search.mbr import mbr_order, posterior
 from translate.translator.alignment import Links
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Request(NamedTuple):
@@ -72,7 +73,7 @@ class CrossAttention(NamedTuple):
 
     src_pieces: list[str]
     tgt_pieces: list[str]
-    weights: Tensor
+    weights: NDArray[np.float32]
 
 
 def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:

@@ -73,11 +73,12 @@ class Translator:
         Settings that a call does not give are those of the first; sources are cut where the first of them would cut.
 
         Raises:
-            ValueError: If they do not share languages and tokenizer, or one is an exported model.
+            ValueError: If they do not share languages, tokenizer and precision, or one is an exported model.
         """
-        from translate.translator.engines.torch import EnsembleEngine, TorchEngine
+        from translate.translator.engines.ensemble import EnsembleEngine
+        from translate.translator.engines.local import LocalEngine
 
-        first, engines = members[0], [member.engine for member in members if isinstance(member.engine, TorchEngine)]
+        first, engines = members[0], [member.engine for member in members if isinstance(member.engine, LocalEngine)]
         if len(engines) < len(members):
             raise ValueError("an exported model cannot join an ensemble; use the model that it was made from")
         for number, member in enumerate(members, 1):
@@ -86,7 +87,7 @@ class Translator:
         shortest = min(members, key=lambda member: member.config.max_positions or float("inf"))
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
-        engine = EnsembleEngine(engines, [network.d_model for network in networks], first.tokenizer)
+        engine = EnsembleEngine(engines, [network.d_model for network in networks])
         return cls(engine, first.tokenizer, config, first.recognizer)
 
     def into(self, tgt_lang: str) -> Translator:

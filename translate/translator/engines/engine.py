@@ -1,7 +1,8 @@
 """The one protocol behind a `Translator`: token ids in, hypotheses out.
 
-`torch.py` and `int8.py` run a model directory, `ctranslate2.py` and `onnx.py` run exported models without torch. To add
-an engine, write a class of this protocol and let `opening.py` choose it.
+`torch.py` runs a model directory, `native.py` the same in 8-bit integers and without torch, `ensemble.py` several;
+`ctranslate2.py` and `onnx.py` run exported models without torch. To add an engine, write a class of this protocol and
+let `opening.py` choose it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from translate.search.guards import Ids
 from translate.search.hypothesis import Hypothesis
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from torch import Tensor
+    from numpy.typing import ArrayLike, NDArray
 
 EncodedPair = tuple[Sequence[int], Sequence[int]]  # source and target ids, EOS last on both sides
 Found = Iterator[tuple[list[int], list[list[Hypothesis]]]]
@@ -83,7 +83,7 @@ class Engine(Protocol):
         """
         self._refuse("alignments")
 
-    def cross_attention(self, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Tensor:
+    def cross_attention(self, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> NDArray[Any]:
         """Return the cross-attention weights of a pair, [decoder layers, H, T, S]."""
         self._refuse("attention weights")
 

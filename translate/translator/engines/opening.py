@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from translate.common.cores import limit_threads
 from translate.common.memory import limit_kernel_caches
 from translate.config.decode import PRECISIONS
 from translate.data.tokenizer import Tokenizer
-from translate.translator.bundle import BundleConfig, find_model, load_bundle
+from translate.translator.bundle import BundleConfig, find_model, load_bundle, load_native
 from translate.translator.engines.directory import exported_format, load_settings
 from translate.translator.engines.engine import Engine
 from translate.translator.recognition import Recognizer
@@ -17,7 +18,6 @@ from translate.translator.recognition import Recognizer
 if TYPE_CHECKING:
     import torch
 
-    from translate.model.transformer import Transformer
 
 Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None]
 
@@ -46,8 +46,17 @@ def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
 
 
 def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
-    from translate.translator.engines.int8 import Int8Engine  # loads torch
-    from translate.translator.engines.torch import DTYPES, TorchEngine
+    on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
+    if on_cpu and precision in ("auto", "int8") and (native := load_native(directory)):
+        from translate.translator.engines.native import NativeEngine
+
+        network, tokenizer, config = native
+        return NativeEngine(network, tokenizer), tokenizer, config, Recognizer.load(directory)
+    return _open_in_torch(directory, device, precision)
+
+
+def _open_in_torch(directory: Path, device: str, precision: str) -> Opened:
+    from translate.translator.engines.torch import DTYPES, Int8Engine, TorchEngine
 
     place = find_device(device)
     if place.type == "cpu":
@@ -58,7 +67,7 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
         raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
     (model, tokenizer, config), recognizer = load_bundle(directory, place), Recognizer.load(directory)
     if precision == "auto":
-        precision = _pick_precision(model, place)
+        precision = "16" if place.type == "cuda" else "32"
     if place.type == "cpu" and precision != "32":
         limit_kernel_caches()
     if precision == "int8":
@@ -66,13 +75,10 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
     return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config, recognizer
 
 
-def _pick_precision(model: Transformer, device: torch.device) -> str:
-    """Return 16 bits on a GPU, 8-bit integers on a CPU whose C kernels can run the model, else 32 bits."""
-    from translate.model.int8_transformer import runs_natively
-
-    if device.type == "cuda":
-        return "16"
-    return "int8" if runs_natively(model) else "32"
+def may_have_gpu() -> bool:
+    """Return whether torch may find a GPU; where there is no sign of one, torch need not be loaded to look."""
+    signs = (Path("/proc/driver/nvidia"), Path("/dev/nvidiactl"), Path("/dev/dxg"), Path("/dev/kfd"))
+    return sys.platform == "win32" or any(sign.exists() for sign in signs)
 
 
 def find_device(name: str) -> torch.device:

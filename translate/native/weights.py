@@ -1,0 +1,94 @@
+"""The weights of a model directory as arrays, in 8-bit integers where they are matrices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from translate.kernels.pointers import Array
+
+_SCALE = ".scale"
+
+
+class Rounded(NamedTuple):
+    """A matrix in 8-bit integers.
+
+    Attributes:
+        weight: [out, in] int8.
+        scale: [out], by which its rows are multiplied.
+    """
+
+    weight: Array
+    scale: Array
+
+
+class Weights:
+    """The weights of a network by the names of its parameters; each that is asked for is checked.
+
+    Args:
+        arrays: Float32, or matrices of 8-bit integers NAME [out, in] beside NAME.scale [out].
+    """
+
+    def __init__(self, arrays: dict[str, Array]) -> None:
+        self._arrays, self._asked = arrays, set[str]()
+
+    @classmethod
+    def read(cls, path: Path) -> Weights:
+        """Read a safetensors file.
+
+        Raises:
+            ValueError: If it is damaged; the message names it.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            return cls(load_file(path))
+        except SafetensorError as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+    @property
+    def num_parameters(self) -> int:
+        """Numbers of all weights; tied ones count once."""
+        return sum(array.size for name, array in self._arrays.items() if not self._is_scale(name))
+
+    def vector(self, name: str, *shape: int) -> Array:
+        """Return a weight in float32."""
+        (_, array), scale = self._find((name,), shape), self._arrays.get(name + _SCALE)
+        return array.astype(np.float32) * scale[:, None] if scale is not None else array.astype(np.float32, copy=False)
+
+    def table(self, names: tuple[str, ...], *shape: int) -> Array:
+        """Return a matrix in float32; it goes by any of several names."""
+        name, _ = self._find(names, shape)
+        return self.vector(name, *shape)
+
+    def matrix(self, names: tuple[str, ...], *shape: int) -> Rounded:
+        """Return a matrix, rounded unless it is so already; it goes by any of several names."""
+        name, array = self._find(names, shape)
+        if array.dtype == np.int8:
+            return Rounded(array, self._arrays[name + _SCALE])
+        largest = np.maximum(np.abs(array).max(axis=1), np.float32(1e-30))
+        return Rounded(np.rint(np.nan_to_num(array * (127 / largest)[:, None])).astype(np.int8), largest / 127)
+
+    def check_all_asked(self) -> None:
+        """Raise ValueError if there are weights that nobody has asked for."""
+        left = [name for name in self._arrays if name not in self._asked and not self._is_scale(name)]
+        if left:
+            raise ValueError(f"unexpected weight {left[0]}")
+
+    def _find(self, names: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, Array]:
+        name = next((name for name in names if name in self._arrays), None)
+        if name is None:
+            raise ValueError(f"missing {names[0]}")
+        array, scale = self._arrays[name], self._arrays.get(name + _SCALE)
+        if array.shape != shape:
+            raise ValueError(f"size mismatch for {name}: {list(array.shape)}, not {list(shape)}")
+        if (array.dtype == np.int8) != (scale is not None) or (scale is not None and scale.shape != shape[:1]):
+            raise ValueError(f"{name} is in 8-bit integers and has no scale for each row")
+        self._asked.add(name)
+        return name, array
+
+    def _is_scale(self, name: str) -> bool:
+        return name.endswith(_SCALE) and name.removesuffix(_SCALE) in self._arrays

@@ -1,0 +1,79 @@
+"""The engine of a model directory on a CPU, in 8-bit integers and without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from translate.native.network import NativeTransformer
+from translate.search.hypothesis import check_number
+from translate.translator.engines.engine import EncodedPair
+from translate.translator.engines.local import (
+    ALIGNMENT_LAYER,
+    ALIGNMENT_TOKENS,
+    LocalEngine,
+    SpecialIds,
+    padded,
+    pair_batches,
+)
+
+_Array = NDArray[np.float32]
+
+
+class NativeEngine(LocalEngine):
+    """Run a `NativeTransformer`.
+
+    Args:
+        network: The model.
+        special_ids: Its tokenizer's.
+    """
+
+    device: ClassVar[str] = "cpu"
+    precision: ClassVar[str] = "int8"
+
+    def __init__(self, network: NativeTransformer, special_ids: SpecialIds) -> None:
+        super().__init__(network, special_ids, network.num_parameters)
+        self.network = network
+
+    @property
+    def threads(self) -> int:
+        """CPU threads that translate, one for each batch."""
+        return self.cores
+
+    def score(self, pairs: Sequence[EncodedPair], batch_tokens: int) -> Iterator[tuple[list[int], list[list[float]]]]:
+        """Score targets by teacher forcing; arguments and results as in `Engine.score`."""
+        batches = pair_batches(pairs, batch_tokens)
+
+        def score_batch(places: list[int]) -> list[list[float]]:
+            log_probs, _ = self._read([pairs[place] for place in places])
+            found = [row[: len(pairs[place][1])].tolist() for place, row in zip(places, log_probs, strict=True)]
+            check_number(sum(map(sum, found)))
+            return found
+
+        yield from zip(batches, self.each_batch(score_batch, batches), strict=True)
+
+    def align(self, pairs: Sequence[EncodedPair]) -> list[ArrayLike]:
+        """Return the mean over the heads of `ALIGNMENT_LAYER` for each pair, [T, S]."""
+        weights: dict[int, ArrayLike] = {}
+        for places in pair_batches(pairs, ALIGNMENT_TOKENS):
+            _, layers = self._read([pairs[place] for place in places])
+            for place, mean in zip(places, layers[ALIGNMENT_LAYER].mean(axis=2), strict=True):
+                src_ids, tgt_ids = pairs[place]
+                weights[place] = mean[: len(tgt_ids), : len(src_ids)]
+        return [weights[place] for place in range(len(pairs))]
+
+    def cross_attention(self, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> _Array:
+        """Return the weights of all layers and heads, [decoder layers, H, T, S]."""
+        _, layers = self._read([(src_ids, tgt_ids)])
+        return layers[:, 0].swapaxes(1, 2)
+
+    def _read(self, pairs: Sequence[EncodedPair]) -> tuple[_Array, _Array]:
+        """Read pairs; return log-probabilities [B, T] and weights of cross-attention [layers, B, T, H, S]."""
+        special = self.special_ids
+        src_ids, src_mask = padded([src for src, _ in pairs], special.pad_id)
+        labels, _ = padded([tgt for _, tgt in pairs], special.pad_id)
+        bos = np.full((len(labels), 1), special.bos_id)
+        return self.network.read_targets(src_ids, src_mask, np.hstack((bos, labels[:, :-1])), labels)
