@@ -1,13 +1,18 @@
 """Fixtures that several test files share."""
 
+import ctypes
 import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
+
+from translate import kernels
+from translate.kernels import build
 
 MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "multi30k"
 
@@ -31,6 +36,43 @@ def multi30k() -> Path:
     if not (MULTI30K / "raw" / "train.en.gz").exists():
         pytest.skip(f"Multi30k is not at {MULTI30K}")
     return MULTI30K
+
+
+@pytest.fixture(scope="session")
+def compiled_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes.CDLL]:
+    """The kernels for an instruction set, compiled when they are first asked for."""
+
+    @cache
+    def compiled(name: str) -> ctypes.CDLL:
+        if name == "avxvnni" and name not in build.usable_instruction_sets():
+            return _avx_vnni_by_avx512(tmp_path_factory.mktemp(name))
+        if name not in build.usable_instruction_sets():
+            pytest.skip(f"this processor has no {name}")
+        return kernels.declare(ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path_factory.mktemp(name), name))))
+
+    return compiled
+
+
+@pytest.fixture(params=list(build.INSTRUCTION_SETS))
+def instruction_set(
+    request: pytest.FixtureRequest, compiled_for: Callable[[str], ctypes.CDLL], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run with the kernels for each instruction set that this processor has."""
+    found = compiled_for(request.param)
+    monkeypatch.setattr(kernels, "library", lambda: found)
+
+
+def _avx_vnni_by_avx512(folder: Path) -> ctypes.CDLL:
+    """The kernels for AVX-VNNI, with its one instruction taken from AVX-512, which few processors have beside it."""
+    if "avx512vnni" not in build.usable_instruction_sets():
+        pytest.skip("this processor has neither AVX-VNNI nor AVX-512 VNNI")
+    for source in build.SOURCES + build.HEADERS:
+        code = source.read_text(encoding="utf-8").replace("_mm256_dpbusd_avx_epi32", "_mm256_dpbusd_epi32")
+        code = code.replace("__AVX512VNNI__", "NEVER").replace("__AVXVNNI__", "__AVX512VNNI__")
+        (folder / source.name).write_text(code, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "SOURCES", [folder / source.name for source in build.SOURCES])
+        return kernels.declare(ctypes.CDLL(str(build.compile_kernels(["cc"], folder, "avx512vnni"))))
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The kernels in C against torch."""
 
-import ctypes
-import platform
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,29 +9,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from translate import kernels
-from translate.kernels import build, library
+from translate.kernels import library
 from translate.model import int8
 from translate.model.attention import runs_in_c
 
 needs_compiler = pytest.mark.skipif(library() is None, reason="there is no C compiler (cc)")
-
-
-@pytest.fixture(scope="module")
-def older(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The kernels as for a processor with narrower vectors."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        pytest.skip("only x86 has vectors of two widths")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "FLAGS", (*build.FLAGS, "-mno-avx512f"))
-        return kernels.declare(ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path_factory.mktemp("older")))))
-
-
-@pytest.fixture(params=["widest", "narrow"])
-def vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "narrow":
-        found = request.getfixturevalue("older")
-        assert not found.has_byte_products()
-        monkeypatch.setattr(kernels, "library", lambda: found)
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
@@ -48,7 +28,7 @@ def best_continuations(logits: Tensor, sums: Tensor, banned: Sequence[int], coun
 
 
 @needs_compiler
-@pytest.mark.usefixtures("vectors")
+@pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize(("heads", "groups", "keys"), [(4, 4, 1), (4, 2, 13), (3, 1, 40)])
 @pytest.mark.parametrize(("dim", "value_dim"), [(16, 16), (32, 32), (64, 64), (48, 32)])
 @pytest.mark.parametrize("masked", ["no", "by sentence", "by query"])
@@ -65,7 +45,7 @@ def test_attend_equals_torch(heads: int, groups: int, keys: int, dim: int, value
 
 
 @needs_compiler
-@pytest.mark.usefixtures("vectors")
+@pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, -1])
 def test_attention_to_what_is_no_number_is_none(bits: int) -> None:
     q, k, v = torch.randn(3, 2, 1, 20, 32).unbind()
@@ -87,7 +67,7 @@ def test_attend_leaves_training_long_queries_and_odd_widths_to_torch() -> None:
 
 
 @needs_compiler
-@pytest.mark.usefixtures("vectors")
+@pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("cols", [203, 2003])
 def test_best_continuations_are_the_largest_sums_without_banned_tokens(cols: int) -> None:
     torch.manual_seed(2)
@@ -114,7 +94,7 @@ def test_a_vocabulary_with_fewer_tokens_than_asked_for_is_filled_up() -> None:
 
 
 @needs_compiler
-@pytest.mark.usefixtures("vectors")
+@pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, -1])
 def test_logits_that_are_not_numbers_are_not_hidden(bits: int) -> None:
     logits = torch.randn(2, 640)

@@ -1,6 +1,7 @@
 """What goes to C is what C takes it for, or is refused."""
 
 import ctypes
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -100,13 +101,15 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
 def test_a_structure_that_c_declares_otherwise_is_named_at_load(
     declared: str, changed: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (layers,) = (source for source in build.SOURCES if source.name == "layers.c")
+    kernels, layers = build.SOURCES
+    for header in build.HEADERS:
+        shutil.copy(header, tmp_path)
     code = layers.read_text(encoding="utf-8")
     assert code.count(declared) == 1
     (tmp_path / "layers.c").write_text(code.replace(declared, changed), encoding="utf-8")
-    monkeypatch.setattr(build, "SOURCES", [tmp_path / "layers.c"])
+    monkeypatch.setattr(build, "SOURCES", [kernels, tmp_path / "layers.c"])
     monkeypatch.setattr(build, "FLAGS", ("-O0", "-w", "-shared", "-fPIC"))
-    compiled = ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path)))
+    compiled = ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path, "portable")))
     with pytest.raises(RuntimeError, match=rf"^layers\.c and structures\.py differ in {named};"):
         check_layout(compiled)
 
@@ -120,9 +123,8 @@ def make_weights() -> dict[str, Array]:
 @pytest.fixture
 def stepping() -> NativeTransformer:
     """A model whose layers run in C."""
-    found = library()
-    if found is None or not found.has_byte_products():
-        pytest.skip("needs AVX-512 VNNI and a C compiler")
+    if library() is None:
+        pytest.skip("there is no C compiler (cc)")
     return NativeTransformer(CONFIG, Weights(make_weights()), VOCAB, VOCAB)
 
 

@@ -1,4 +1,9 @@
-"""How the kernels are compiled, where they are kept, and which of the kept ones are trusted."""
+"""How the kernels are compiled, where they are kept, and which of the kept ones are trusted.
+
+They are compiled for several instruction sets. A wheel brings all that its compiler could make, in `compiled/`; a
+checkout compiles the one that suits the processor when it is first needed. Needs Python's standard library alone, as
+the wheel's build uses it too.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +22,13 @@ import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-SOURCES = [Path(__file__).with_name(name) for name in ("kernels.c", "layers.c")]
+_FOLDER = Path(__file__).parent
+SOURCES = [_FOLDER / name for name in ("kernels.c", "layers.c")]
+HEADERS = [_FOLDER / name for name in ("lanes.h", "products.h")]
 FLAGS = (
     "-O3",
-    "-march=native",
     "-fopenmp-simd",
     "-fno-math-errno",
     "-fno-trapping-math",
@@ -30,6 +37,30 @@ FLAGS = (
     "-shared",
     "-fPIC",
 )
+_AVX2 = "-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2", "-mlzcnt"
+_AVX512 = *_AVX2, "-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl"
+
+
+class InstructionSet(NamedTuple):
+    """What a processor can do beyond its kind's least, and how compilers call it.
+
+    Attributes:
+        features: As Linux lists them in /proc/cpuinfo; none = every processor has it.
+        flags: Of gcc and clang.
+    """
+
+    features: frozenset[str]
+    flags: tuple[str, ...]
+
+
+_AVX2_FEATURES = frozenset({"avx2", "fma", "f16c", "bmi1", "bmi2", "abm"})
+_AVX512_FEATURES = _AVX2_FEATURES | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+INSTRUCTION_SETS = {  # the fastest first
+    "avx512vnni": InstructionSet(_AVX512_FEATURES | {"avx512_vnni"}, (*_AVX512, "-mavx512vnni")),
+    "avxvnni": InstructionSet(_AVX2_FEATURES | {"avx_vnni"}, (*_AVX2, "-mavxvnni")),
+    "avx2": InstructionSet(_AVX2_FEATURES, _AVX2),
+    "portable": InstructionSet(frozenset(), ()),
+}
 _DAYS_KEPT = 30  # since a kernel was last used: machines and versions that share a folder leave each other's alone
 
 logger = logging.getLogger("translate.kernels")
@@ -37,10 +68,10 @@ logger = logging.getLogger("translate.kernels")
 
 @cache
 def load_kernels() -> ctypes.CDLL | None:
-    """Load the kernels from the user's cache folder, where they are compiled first if they are not there.
+    """Load the kernels that came with the package, or else those in the user's cache folder.
 
-    If that folder is of no use they are compiled in a private temporary one, for this process alone. One warning says
-    why that is so, or why there are none, and what to do.
+    There they are compiled first if they are missing. If that folder is of no use they are compiled in a private
+    temporary one, for this process alone. One warning says why that is so, or why there are none, and what to do.
 
     Returns:
         None where they cannot be compiled.
@@ -48,14 +79,18 @@ def load_kernels() -> ctypes.CDLL | None:
     if sys.platform == "win32":
         logger.warning("decoding on a CPU is slower on Windows, where its kernels in C are not built: use WSL")
         return None
+    usable = usable_instruction_sets()
+    for name in usable:
+        if (path := _FOLDER / "compiled" / f"{name}.so").exists():
+            return _opened(path)
     try:
-        compiler = _compiler()
+        compiler = find_compiler()
         try:
-            return _from_cache(_cache_folder(), compiler)
+            return _from_cache(_cache_folder(), compiler, usable)
         except (OSError, RuntimeError, subprocess.CalledProcessError) as error:  # a full disk lets the compiler fail
             not_kept = _reason(error)
         with tempfile.TemporaryDirectory(prefix="translate-") as private:
-            found = _opened(compile_kernels(compiler, Path(private)))
+            found = _opened(_compile_best(compiler, Path(private), usable))
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         logger.warning(
             "decoding on a CPU is slower, int8 less than half as fast, as its kernels could not be compiled: %s: "
@@ -71,12 +106,22 @@ def load_kernels() -> ctypes.CDLL | None:
     return found
 
 
-def compile_kernels(compiler: list[str], folder: Path) -> Path:
+def usable_instruction_sets() -> list[str]:
+    """Return which of `INSTRUCTION_SETS` this processor has, the fastest first; where Linux does not say, the last."""
+    features = _features()
+    return [name for name, needed in INSTRUCTION_SETS.items() if needed.features <= features]
+
+
+def compile_kernels(compiler: list[str], folder: Path, instruction_set: str) -> Path:
     """Compile the sources into a shared library in a folder.
 
     Args:
         compiler: The command and its first arguments.
         folder: There, and private.
+        instruction_set: One of `INSTRUCTION_SETS`.
+
+    Returns:
+        The library, named after its instruction set.
 
     Raises:
         FileNotFoundError: If there is no such compiler.
@@ -84,14 +129,23 @@ def compile_kernels(compiler: list[str], folder: Path) -> Path:
     """
     if shutil.which(compiler[0]) is None:
         raise FileNotFoundError(f"there is no C compiler ({compiler[0]})")
-    made = folder / "kernels.so"
-    command = [*compiler, *FLAGS, "-o", str(made), *map(str, SOURCES), "-lm"]
+    made = folder / f"{instruction_set}.so"
+    flags = *FLAGS, *INSTRUCTION_SETS[instruction_set].flags
+    command = [*compiler, *flags, "-o", str(made), *map(str, SOURCES), "-lm"]
     subprocess.run(command, check=True, capture_output=True, text=True, errors="replace", timeout=60)
     made.chmod(0o700)
     return made
 
 
-def _compiler() -> list[str]:
+def _compile_best(compiler: list[str], folder: Path, usable: list[str]) -> Path:
+    """Compile for the first instruction set that the compiler knows."""
+    for name in usable[:-1]:
+        with suppress(subprocess.CalledProcessError):
+            return compile_kernels(compiler, folder, name)
+    return compile_kernels(compiler, folder, usable[-1])
+
+
+def find_compiler() -> list[str]:
     """Return the command in the environment variable CC, or cc.
 
     Raises:
@@ -119,9 +173,9 @@ def _cache_folder() -> Path:
     return folder
 
 
-def _from_cache(folder: Path, compiler: list[str]) -> ctypes.CDLL:
+def _from_cache(folder: Path, compiler: list[str], usable: list[str]) -> ctypes.CDLL:
     """Return the kernels kept in a folder; compile them into it if they are missing, damaged or not trusted."""
-    name = f"kernels-{_fingerprint(compiler)}"
+    name = f"kernels-{_fingerprint(compiler, usable)}"
     for path in folder.glob(f"{name}-*.so"):
         if _intact(path):
             with suppress(OSError):  # it may be the administrator's
@@ -129,7 +183,7 @@ def _from_cache(folder: Path, compiler: list[str]) -> ctypes.CDLL:
             return _opened(path)
         path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="kernels-") as private:
-        made = compile_kernels(compiler, Path(private))
+        made = _compile_best(compiler, Path(private), usable)
         path = made.replace(folder / f"{name}-{_digest(made)}.so")
     _remove_old(folder)
     return _opened(path)
@@ -170,9 +224,10 @@ def _remove_old(folder: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _fingerprint(compiler: list[str]) -> str:
+def _fingerprint(compiler: list[str], usable: list[str]) -> str:
     """Return a digest of what must not share a kernel: versions of the sources, compilers, processors."""
-    made_of = [source.read_bytes() for source in SOURCES], compiler, FLAGS, platform.machine(), _processor()
+    sources = [source.read_bytes() for source in SOURCES + HEADERS]
+    made_of = sources, compiler, FLAGS, platform.machine(), [INSTRUCTION_SETS[name].flags for name in usable]
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
@@ -180,13 +235,15 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def _processor() -> str:
-    """Describe the processor: code for one may not run on another that shares the folder."""
+def _features() -> frozenset[str]:
+    """Return what Linux lists of an x86 processor; nothing elsewhere."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return frozenset()
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
     except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+        return frozenset()
 
 
 def _reason(error: BaseException) -> str:

@@ -5,77 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __AVX512F__
-#define LANES 16 /* floats in a vector */
-#else
-#define LANES 8
-#endif
+#include "lanes.h"
+
 #define CHUNK 64 /* columns that share a maximum */
-
-typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
-typedef int32_t int_lanes __attribute__((vector_size(4 * LANES), aligned(4)));
-
-#ifdef __clang__
-#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define PICK(a, b, ...) __builtin_shuffle(a, b, (int_lanes){__VA_ARGS__})
-#endif
-
-static inline float larger(float a, float b) { return a > b ? a : b; }
-
-static inline lanes load(const float *x) { return *(const lanes *)x; }
-
-static inline void store(float *x, lanes from) { *(lanes *)x = from; }
-
-static inline lanes choose(int_lanes which, lanes yes, lanes no) {
-    return (lanes)((which & (int_lanes)yes) | (~which & (int_lanes)no));
-}
-
-static inline lanes larger_lanes(lanes a, lanes b) { return choose(a > b, a, b); } /* b where a is NaN */
-
-static inline lanes sum_lanes(lanes a, lanes b) { return a + b; }
-
-/* Lane l of the result is what `join` makes of all lanes of x[l]; x is overwritten. */
-static inline __attribute__((always_inline)) lanes fold(lanes x[LANES], lanes (*join)(lanes, lanes)) {
-#if LANES == 16
-#pragma GCC unroll 8
-    for (long i = 0; i < 8; i++)
-        x[i] = join(PICK(x[i], x[i + 8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
-                    PICK(x[i], x[i + 8], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31));
-#pragma GCC unroll 4
-    for (long i = 0; i < 4; i++)
-        x[i] = join(PICK(x[i], x[i + 4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
-                    PICK(x[i], x[i + 4], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31));
-#pragma GCC unroll 2
-    for (long i = 0; i < 2; i++)
-        x[i] = join(PICK(x[i], x[i + 2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
-                    PICK(x[i], x[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));
-    return join(PICK(x[0], x[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
-                PICK(x[0], x[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31));
-#else
-#pragma GCC unroll 4
-    for (long i = 0; i < 4; i++)
-        x[i] = join(PICK(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11), PICK(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
-#pragma GCC unroll 2
-    for (long i = 0; i < 2; i++)
-        x[i] = join(PICK(x[i], x[i + 2], 0, 1, 8, 9, 4, 5, 12, 13), PICK(x[i], x[i + 2], 2, 3, 10, 11, 6, 7, 14, 15));
-    return join(PICK(x[0], x[1], 0, 8, 2, 10, 4, 12, 6, 14), PICK(x[0], x[1], 1, 9, 3, 11, 5, 13, 7, 15));
-#endif
-}
-
-static inline float sum_of(lanes x) {
-    float parts[LANES];
-    store(parts, x);
-    for (long width = LANES / 2; width; width /= 2)
-        for (long l = 0; l < width; l++) parts[l] += parts[l + width];
-    return parts[0];
-}
-
-static inline float largest_of(lanes x) {
-    float found = -INFINITY;
-    for (long l = 0; l < LANES; l++) found = larger(x[l], found);
-    return found;
-}
 
 /* exp(x) for x <= 0, to 4e-6 of its value, near 0 to 3e-7: 2^n * 2^f with |f| <= 1 / 2, the second by its Taylor series.
    Below -87 it stays at 2^-126, NaN stays NaN. */

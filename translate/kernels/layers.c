@@ -1,6 +1,5 @@
 /* The layers of a Transformer in 8-bit integers, for translating: weights and inputs of the linear maps are rounded,
-   everything else is float32. Needs the processor's dot products of bytes (AVX-512 VNNI). What is computed for a row
-   does not depend on the others. */
+   everything else is float32. What is computed for a row does not depend on the others. */
 
 #include <stddef.h>
 #include <math.h>
@@ -8,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PANEL 64 /* outputs of a linear map that are computed together */
-#define ROWS 6   /* inputs that share a reading of the weights */
+#include "lanes.h"
+#include "products.h"
+
+#define PANEL 64 /* outputs of a linear map whose weights lie together */
 #define BLOCK 96 /* rows that pass through all layers together: what they leave behind stays in the cache */
 #define LOGITS 24 /* rows whose logits are looked through while they are in the cache */
 
@@ -106,27 +107,21 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept);
 
-#ifdef __AVX512VNNI__
-#include <immintrin.h>
-
-int has_byte_products(void) { return 1; }
-
-/* x[r] * 127 / max |x[r]|, rounded and moved by 128 to lie above 0; the maxima are the scales. */
+/* x[r] * 127 / max |x[r]|, rounded and moved by 128 to lie above 0; the maxima are the scales, NaN where one of x is
+   no finite number. */
 static void round_inputs(const float *x, long rows, long cols, uint8_t *out, float *scale) {
     for (long r = 0; r < rows; r++, x += cols, out += cols) {
-        __m512 most = _mm512_set1_ps(1e-30f);
-        __mmask16 none = 0; /* NaN */
-        for (long j = 0; j < cols; j += 16) {
-            __m512 some = _mm512_loadu_ps(x + j);
-            most = _mm512_max_ps(_mm512_abs_ps(some), most);
-            none |= _mm512_cmp_ps_mask(some, some, _CMP_UNORD_Q);
+        int_lanes most = {0}; /* of magnitudes as integers, in which their order is the same and NaN is the largest */
+        for (long j = 0; j < cols; j += LANES) {
+            int_lanes more = (load_integers(x + j) & 0x7fffffff) - most;
+            most += more & ~(more >> 31);
         }
-        float largest = _mm512_reduce_max_ps(most);
-        scale[r] = none ? NAN : largest;
-        __m512 factor = _mm512_set1_ps(127 / largest);
-        for (long j = 0; j < cols; j += 16) {
-            __m512i near = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + j), factor));
-            _mm_storeu_si128((__m128i *)(out + j), _mm512_cvtepi32_epi8(_mm512_add_epi32(near, _mm512_set1_epi32(128))));
+        float largest = larger(largest_of((lanes)most), 1e-30f);
+        scale[r] = largest + sum_of((lanes)most * 0.0f);
+        lanes factor = (lanes){0} + 127 / largest;
+        for (long j = 0; j < cols; j += LANES) {
+            lanes near = load(x + j) * factor + 12582912.0f; /* the nearest whole number, in its last bits */
+            *(byte_lanes *)(out + j) = __builtin_convertvector((int_lanes)near + 128, byte_lanes);
         }
     }
 }
@@ -135,37 +130,39 @@ static void round_inputs(const float *x, long rows, long cols, uint8_t *out, flo
 static inline __attribute__((always_inline)) void panel(const uint8_t *x, long inputs, long count, const int8_t *weight,
                                                         const float *row_scale, const float *scale, const float *bias,
                                                         const int32_t *start, float *out, long stride, long valid) {
-    __m512i sums[ROWS][4];
+    for (long first = 0; first < PANEL; first += VECTORS * LANES) {
+        int_lanes sums[ROWS][VECTORS];
 #pragma GCC unroll 8
-    for (long r = 0; r < count; r++)
+        for (long r = 0; r < count; r++)
 #pragma GCC unroll 8
-        for (long v = 0; v < 4; v++) sums[r][v] = _mm512_loadu_si512(start + 16 * v);
-    for (long i = 0; i < inputs; i += 4, weight += 4 * PANEL) {
-        __m512i w[4];
+            for (long v = 0; v < VECTORS; v++) sums[r][v] = first_sum(start + first + LANES * v);
+        const int8_t *newest = weight + 4 * first;
+        for (long i = 0; i < inputs; i += 4, newest += 4 * PANEL) {
+            int_lanes w[VECTORS];
 #pragma GCC unroll 8
-        for (long v = 0; v < 4; v++) w[v] = _mm512_loadu_si512(weight + 64 * v);
+            for (long v = 0; v < VECTORS; v++) w[v] = load_integers(newest + 4 * LANES * v);
 #pragma GCC unroll 8
-        for (long r = 0; r < count; r++) {
-            int32_t four;
-            memcpy(&four, x + r * inputs + i, 4);
-            __m512i same = _mm512_set1_epi32(four);
+            for (long r = 0; r < count; r++) {
+                int_lanes same = four_inputs(x + r * inputs + i);
 #pragma GCC unroll 8
-            for (long v = 0; v < 4; v++) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], same, w[v]);
+                for (long v = 0; v < VECTORS; v++) sums[r][v] = add_products(sums[r][v], same, w[v]);
+            }
         }
+        lanes found[ROWS][VECTORS]; /* separate, or the compiler keeps the sums in memory */
+#pragma GCC unroll 8
+        for (long r = 0; r < count; r++)
+#pragma GCC unroll 8
+            for (long v = 0; v < VECTORS; v++) {
+                lanes sum = __builtin_convertvector(sums[r][v], lanes) * load(scale + first + LANES * v);
+                found[r][v] = sum * row_scale[r] + load(bias + first + LANES * v);
+            }
+        long left = valid - first;
+        for (long r = 0; r < count; r++)
+            if (left >= VECTORS * LANES)
+                for (long v = 0; v < VECTORS; v++) store(out + r * stride + first + LANES * v, found[r][v]);
+            else if (left > 0)
+                memcpy(out + r * stride + first, found[r], left * sizeof(float));
     }
-    __m512i found_sums[ROWS][4]; /* separate, or the compiler keeps the others in memory */
-#pragma GCC unroll 8
-    for (long r = 0; r < count; r++)
-#pragma GCC unroll 8
-        for (long v = 0; v < 4; v++) found_sums[r][v] = sums[r][v];
-    for (long r = 0; r < count; r++)
-        for (long v = 0; v < 4; v++) {
-            long left = valid - 16 * v;
-            __mmask16 columns = left >= 16 ? 0xffff : left > 0 ? (__mmask16)((1u << left) - 1) : 0;
-            __m512 found = _mm512_mul_ps(_mm512_cvtepi32_ps(found_sums[r][v]), _mm512_loadu_ps(scale + 16 * v));
-            found = _mm512_fmadd_ps(found, _mm512_set1_ps(row_scale[r]), _mm512_loadu_ps(bias + 16 * v));
-            _mm512_mask_storeu_ps(out + r * stride + 16 * v, columns, found);
-        }
 }
 
 /* out[r] = weight x[r] + bias for inputs that `round_inputs` made. */
@@ -180,8 +177,10 @@ static void apply(const Linear *linear, const uint8_t *x, const float *row_scale
         long r = 0;
         for (; r + ROWS <= rows; r += ROWS) PANEL_OF(ROWS);
         switch (rows - r) {
+#if ROWS > 4
         case 5: PANEL_OF(5); break;
         case 4: PANEL_OF(4); break;
+#endif
         case 3: PANEL_OF(3); break;
         case 2: PANEL_OF(2); break;
         case 1: PANEL_OF(1); break;
@@ -220,20 +219,19 @@ static void linear(const Linear *map, const float *x, long rows, Scratch *scratc
 
 static void norm(const Norm *with, const float *x, long rows, long width, float *out) {
     for (long r = 0; r < rows; r++, x += width, out += width) {
-        __m512 sum = _mm512_setzero_ps(), squares = _mm512_setzero_ps(), mean = _mm512_setzero_ps();
+        lanes sum = {0}, squares = {0}, mean = {0};
         if (with->bias) {
-            for (long j = 0; j < width; j += 16) sum = _mm512_add_ps(sum, _mm512_loadu_ps(x + j));
-            mean = _mm512_set1_ps(_mm512_reduce_add_ps(sum) / width);
+            for (long j = 0; j < width; j += LANES) sum += load(x + j);
+            mean += sum_of(sum) / width;
         }
-        for (long j = 0; j < width; j += 16) {
-            __m512 moved = _mm512_sub_ps(_mm512_loadu_ps(x + j), mean);
-            squares = _mm512_fmadd_ps(moved, moved, squares);
+        for (long j = 0; j < width; j += LANES) {
+            lanes moved = load(x + j) - mean;
+            squares += moved * moved;
         }
-        __m512 factor = _mm512_set1_ps(1 / sqrtf(_mm512_reduce_add_ps(squares) / width + with->epsilon));
-        for (long j = 0; j < width; j += 16) {
-            __m512 scaled = _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(x + j), mean), factor);
-            __m512 bias = with->bias ? _mm512_loadu_ps(with->bias + j) : _mm512_setzero_ps();
-            _mm512_storeu_ps(out + j, _mm512_fmadd_ps(scaled, _mm512_loadu_ps(with->weight + j), bias));
+        lanes factor = (lanes){0} + 1 / sqrtf(sum_of(squares) / width + with->epsilon);
+        for (long j = 0; j < width; j += LANES) {
+            lanes bias = with->bias ? load(with->bias + j) : (lanes){0};
+            store(out + j, (load(x + j) - mean) * factor * load(with->weight + j) + bias);
         }
     }
 }
@@ -484,20 +482,3 @@ long greedy(const Stack *stack, const Linear *output, const Embedding *embedding
     free(log_probs);
     return failed ? -1 : rows;
 }
-
-#else /* never called */
-
-int has_byte_products(void) { return 0; }
-int project(const Linear *map, const float *x, long rows, float *out) { return 1; }
-int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) { return 1; }
-int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
-                const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
-                long entries, long capacity, long src_len, const StepResult *result) {
-    return 1;
-}
-long greedy(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
-            uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
-    return -1;
-}
-
-#endif
