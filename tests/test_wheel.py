@@ -1,14 +1,17 @@
-"""The wheel works by itself: built, installed where there is no source tree, trained with, and its model opened."""
+"""The wheel works by itself: built, installed where there is no source tree, its model opened, and trained with."""
 
+import re
 import subprocess
 import sys
 import sysconfig
 import venv
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.slow
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -17,17 +20,44 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
-def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT, cwd=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "env")
-    python = tmp_path / "env" / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel, cwd=tmp_path)
-    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
-    # the dependencies of this environment, without its editable install: a path in a .pth reads no further .pth
-    Path(site, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (found,) = folder.glob("*.whl")
+    return found
 
+
+def install(wheel: Path, folder: Path, dependencies: Path) -> Path:
+    """Install the wheel in a new environment beside the packages in a folder; returns its Python."""
+    venv.create(folder / "env")
+    python = folder / "env" / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel, cwd=folder)
+    site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
+    # without this environment's editable install: a path in a .pth reads no further .pth
+    Path(site, "dependencies.pth").write_text(f"{dependencies}\n", encoding="utf-8")
+    return python
+
+
+def link_base_dependencies(folder: Path) -> None:
+    """Link the packages that the project needs without an extra, and those that they need."""
+    left, seen = ["translate"], set[str]()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        found = distribution(name)
+        needed = [line for line in found.requires or () if "extra ==" not in line and "win32" not in line]
+        left += [re.split(r"[^\w.-]", line)[0] for line in needed]
+        if name != "translate":
+            for top in {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}:
+                (folder / top).symlink_to(Path(str(found.locate_file(top))))
+
+
+def test_a_wheel_trains_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
+    python = install(wheel, tmp_path, Path(sysconfig.get_path("purelib")))
     where = run(python, "-c", "import translate.common.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()
     assert Path(where).is_relative_to(tmp_path / "env")
     settings = ["model=tiny", "trainer.max_steps=5", "trainer.valid_bleu_sentences=4", "tokenizer.vocab_size=2000"]
@@ -36,6 +66,33 @@ def test_a_wheel_trains_without_the_source_tree(tmp_path: Path) -> None:
     bundle = tmp_path / "runs" / "latest" / "model"
     assert {"config.yaml", "tokenizer.model", "model.safetensors", "README.md"} <= {f.name for f in bundle.iterdir()}
     assert run(python, "-m", "translate.infer", "--model", "runs/latest", "Hello.", cwd=tmp_path).count("\n") == 1
-    assert (
-        run(python, "-m", "translate.infer", "Where is the station?", cwd=tmp_path) == "Où est la gare ?\n"
-    )  # the one in the wheel
+
+
+def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    (tmp_path / "packages").mkdir()
+    link_base_dependencies(tmp_path / "packages")
+    python = install(wheel, tmp_path, tmp_path / "packages")
+    infer = python, "-m", "translate.infer"
+    assert run(*infer, "Where is the station?", cwd=tmp_path) == "Où est la gare ?\n"
+    assert run(*infer, "--alignments", "Où est la gare ?", cwd=tmp_path).startswith("Where is the station?\t0-0 ")
+    for options in (["--sample", "--num-hypotheses", "4", "--mbr", "chrf"], ["--sample-distinct"], ["--protect"]):
+        assert run(*infer, *options, "Where is the station?", cwd=tmp_path).count("\n") == 1
+    assert not (tmp_path / "cache").exists()  # the kernels are those of the wheel
+    for command, package in (
+        ([*infer, "--precision", "32", "Hello."], "torch"),
+        ([*infer, "--device", "cuda", "Hello."], "torch"),
+        ([python, "-m", "translate.train"], "hydra"),
+        ([python, "-m", "translate.evaluate"], "hydra"),
+        ([python, "-m", "translate.export"], "hydra"),
+        ([python, "-m", "translate.benchmark", "decode"], "hydra"),
+        ([python, "-m", "translate.compare", "runs/x"], "torch"),
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 2
+        assert re.fullmatch(
+            rf"error: .*needs {package}, which is not installed: pip install -e '\.\[train\]'\n", done.stderr
+        )

@@ -69,5 +69,5 @@ def test_torch_gets_no_more_threads_than_there_are_cores(
 def test_opening_a_model_heeds_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("translate.common.cores.available_cores", lambda *, processes: 2)
     torch.set_num_threads(7)
-    Translator.load(Path(__file__).parents[1] / "fixtures" / "tiny_model", device="cpu")
+    Translator.load(Path(__file__).parents[1] / "fixtures" / "tiny_model", device="cpu", precision="32")
     assert torch.get_num_threads() == 2

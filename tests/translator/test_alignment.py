@@ -18,7 +18,7 @@ TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 @pytest.mark.parametrize("text", ["a cat sat", "don't  stop", "é😀 x", "Bonjour\u00a0! Ça va ?", "l'homme", "a"])

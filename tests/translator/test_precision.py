@@ -43,7 +43,7 @@ def test_results_come_in_order_from_several_threads() -> None:
 
 
 def test_workers_share_the_threads_of_torch() -> None:
-    engine, before = Translator.load(TINY, device="cpu").engine, torch.get_num_threads()
+    engine, before = Translator.load(TINY, device="cpu", precision="32").engine, torch.get_num_threads()
     engine.cores = 4
     torch.set_num_threads(4)
     try:

@@ -26,7 +26,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 def by_hand(translator: Translator, src_ids: list[int], tgt_ids: list[int]) -> list[float]:
@@ -87,7 +87,7 @@ def test_positions_are_projected_in_parts_that_change_nothing(monkeypatch: pytes
 
 
 def test_a_model_that_gives_nan_is_refused(translator: Translator) -> None:
-    broken = Translator.load(TINY, device="cpu")
+    broken = Translator.load(TINY, device="cpu", precision="32")
     with torch.no_grad():
         broken.engine.model.output.weight.fill_(math.nan)
     with pytest.raises(ValueError, match="not a number"):

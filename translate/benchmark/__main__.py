@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from translate.common.command import run_command
 from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
-from translate.config.compose import hydra_main
 from translate.translator.bundle import find_model
 
 _HELP = """\
@@ -38,6 +37,8 @@ The tables go to stdout, progress to stderr."""
 
 def benchmark_train() -> None:
     """Run `train`; Hydra reads the rest of the command line."""
+    from translate.config.compose import hydra_main  # needs the extra train
+
     command = shlex.join(["python", "-m", "translate.benchmark", "train", *sys.argv[1:]])
 
     def task(config: BenchmarkTrainConfig) -> None:
@@ -52,6 +53,8 @@ def benchmark_train() -> None:
 
 def benchmark_decode() -> None:
     """Run `decode`; Hydra reads the rest of the command line."""
+    from translate.config.compose import hydra_main  # needs the extra train
+
     command = shlex.join(["python", "-m", "translate.benchmark", "decode", *sys.argv[1:]])
 
     def task(config: BenchmarkDecodeConfig) -> None:

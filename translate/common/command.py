@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from translate.common.extras import explain_missing
+
 logger = logging.getLogger(__name__)
 
 
 def run_command(main: Callable[[], int | None]) -> NoReturn:
     """Run `main` and exit with its status (None means 0).
 
-    A ValueError or OSError, which are what a user can cause, becomes one line `error: …` on stderr and status 2; the
-    traceback goes to the log at level DEBUG. A reader that closed our output early (`| head -1`) ends us with 141 and
-    Ctrl-C with 130, as the shell reports them, and without a word.
+    A ValueError or OSError, which are what a user can cause, or a missing package that an extra installs, becomes one
+    line `error: …` on stderr and status 2; the traceback goes to the log at level DEBUG. A reader that closed our
+    output early (`| head -1`) ends us with 141 and Ctrl-C with 130, as the shell reports them, and without a word.
     """
     try:
         status = main() or 0
@@ -26,7 +28,7 @@ def run_command(main: Callable[[], int | None]) -> NoReturn:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered has no reader
         status = 141
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ModuleNotFoundError) as error:
         logger.debug("the error below came from here", exc_info=True)
         print(f"error: {' '.join(_explain(error).split())}", file=sys.stderr)
         status = 2
@@ -49,7 +51,11 @@ def importing() -> Iterator[None]:
             gc.enable()
 
 
-def _explain(error: ValueError | OSError) -> str:
+def _explain(error: ValueError | OSError | ModuleNotFoundError) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        if (explained := explain_missing(error)) is None:  # a defect of ours
+            raise error
+        return explained
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

@@ -56,7 +56,7 @@ class Run:
 
     def load(self, device: str) -> Translator:
         """Open the run's model, float32."""
-        return Translator.load(self.path / "model", device=device)
+        return Translator.load(self.path / "model", device=device, precision="32")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Score a model or its output: `python -m translate.evaluate model=runs/latest`."""
 
 from translate.common.command import run_command
-from translate.config.compose import hydra_main
 from translate.config.evaluate import EvaluateConfig
-from translate.evaluate.evaluation import evaluate
 
 
 def main() -> None:
     """Run the command with the settings of the command line."""
+    from translate.config.compose import hydra_main  # needs the extra train, as the next
+    from translate.evaluate.evaluation import evaluate
+
     hydra_main("evaluate", EvaluateConfig, evaluate, groups=False)
 
 

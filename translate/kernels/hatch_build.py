@@ -22,7 +22,7 @@ class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable" or sys.platform == "win32":
             return
         build = _load_build()
-        self._folder = tempfile.TemporaryDirectory(prefix="translate-wheel-")  # noqa: SIM115
+        self._folder = tempfile.TemporaryDirectory(prefix="translate-wheel-")
         for name, needed in build.INSTRUCTION_SETS.items():
             if needed.features and platform.machine() not in ("x86_64", "AMD64"):
                 continue

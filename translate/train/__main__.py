@@ -1,13 +1,14 @@
 """Train a model: `python -m translate.train [group=choice ...] [key=value ...]`."""
 
 from translate.common.command import run_command
-from translate.config.compose import hydra_main
 from translate.config.train import TrainConfig
-from translate.train.start import train
 
 
 def main() -> None:
     """Run the command with the settings of the command line."""
+    from translate.config.compose import hydra_main  # needs the extra train, as the next
+    from translate.train.start import train
+
     hydra_main("train", TrainConfig, train)
 
 

@@ -157,7 +157,7 @@ def evaluate(config: TrainConfig, run_dir: Path, corpus: Corpus) -> None:
 
     if not corpus.test_names:
         return
-    translator = Translator.load(str(run_dir / "model"))
+    translator = Translator.load(str(run_dir / "model"), precision="32")
     tests = {name: corpus.test(name) for name in corpus.test_names}
     report = evaluate_test_sets(translator, tests, decode=config.decode, run_dir=run_dir, output=run_dir)
     print(summary(report))

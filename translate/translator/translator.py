@@ -49,7 +49,7 @@ class Translator:
         self.recognizer = recognizer
 
     @classmethod
-    def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "32") -> Translator:
+    def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "auto") -> Translator:
         """Open a model directory, or one that `translate.export` wrote.
 
         Args:

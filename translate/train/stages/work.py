@@ -175,7 +175,7 @@ def _load(stage: Translation) -> Translator:
     trainer = stage.config.trainer
     limit_threads(trainer.threads)
     device = str(training_device(trainer))
-    members = [Translator.load(member.directory, device=device) for member in stage.members]
+    members = [Translator.load(member.directory, device=device, precision="32") for member in stage.members]
     translator = Translator.ensemble(members) if len(members) > 1 else members[0]
     return translator if stage.into is None else translator.into(stage.into)
 

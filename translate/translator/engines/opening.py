@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from translate.common.cores import limit_threads
+from translate.common.extras import INSTALL_TRAIN
 from translate.common.memory import limit_kernel_caches
 from translate.config.decode import PRECISIONS
 from translate.data.tokenizer import Tokenizer
@@ -52,6 +54,10 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
 
         network, tokenizer, config = native
         return NativeEngine(network, tokenizer), tokenizer, config, Recognizer.load(directory)
+    if find_spec("torch") is None:
+        given = f"device={device}, precision={precision}"
+        what = "this model, which the C kernels cannot run here," if on_cpu and precision in ("auto", "int8") else given
+        raise ValueError(f"{what} needs torch, which is not installed: {INSTALL_TRAIN}")
     return _open_in_torch(directory, device, precision)
 
 
@@ -76,9 +82,9 @@ def _open_in_torch(directory: Path, device: str, precision: str) -> Opened:
 
 
 def may_have_gpu() -> bool:
-    """Return whether torch may find a GPU; where there is no sign of one, torch need not be loaded to look."""
+    """Return whether torch, if it is installed, may find a GPU; without a sign of one it need not be loaded to look."""
     signs = (Path("/proc/driver/nvidia"), Path("/dev/nvidiactl"), Path("/dev/dxg"), Path("/dev/kfd"))
-    return sys.platform == "win32" or any(sign.exists() for sign in signs)
+    return find_spec("torch") is not None and (sys.platform == "win32" or any(sign.exists() for sign in signs))
 
 
 def find_device(name: str) -> torch.device:
