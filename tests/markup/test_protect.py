@@ -43,7 +43,7 @@ TAGS = ["<br/>", '<a href="https://x.org/?a>b">', "</a>", "<b>", "</b>", "<!-- n
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 def spans_of(text: str) -> list[str]:

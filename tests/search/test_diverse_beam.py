@@ -15,7 +15,7 @@ DIVERSE = {"beam_size": 3, "beam_groups": 3, "num_hypotheses": 3, "diversity_pen
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 def greedy_groups(translator: Translator, text: str, groups: int, penalty: float, max_len: int) -> list[list[int]]:

@@ -22,7 +22,7 @@ TEXTS = ["a cat sat by the sea", "two dogs run", "dogs"]
 
 def make_member(seed: int, **changes: object) -> Translator:
     """A model of the fixture's tokenizer, of other size."""
-    fixture = Translator.load(TINY, device="cpu")
+    fixture = Translator.load(TINY, device="cpu", precision="32")
     settings = {"d_model": 16, "d_ff": 24, "num_encoder_layers": 1, "num_decoder_layers": 2, **changes}
     config = replace(fixture.config, model=ModelConfig(**settings))  # type: ignore[arg-type]
     torch.manual_seed(seed)
@@ -32,7 +32,11 @@ def make_member(seed: int, **changes: object) -> Translator:
 
 @pytest.fixture(scope="module")
 def members() -> list[Translator]:
-    return [Translator.load(TINY, device="cpu"), make_member(1), make_member(2, attention="mla", positions="rotary")]
+    return [
+        Translator.load(TINY, device="cpu", precision="32"),
+        make_member(1),
+        make_member(2, attention="mla", positions="rotary"),
+    ]
 
 
 @pytest.fixture(scope="module")

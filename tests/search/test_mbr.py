@@ -67,7 +67,7 @@ def test_the_closest_is_what_sacrebleu_scores_highest() -> None:
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 @pytest.mark.parametrize("search", ["beam", "sample", "sample_distinct"])

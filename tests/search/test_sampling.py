@@ -157,7 +157,7 @@ def test_prefixes_least_lengths_and_guards_shape_what_is_drawn() -> None:
 
 
 def test_drawing_from_one_token_is_greedy() -> None:
-    translator = Translator.load(TINY, device="cpu")
+    translator = Translator.load(TINY, device="cpu", precision="32")
     greedy = translator.translate(TEXTS, beam_size=1)
     for changes in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}):
         found = translator.translate(TEXTS, search="sample", **changes)  # type: ignore[arg-type]
@@ -182,7 +182,7 @@ def test_temperature_top_k_and_top_p_by_hand() -> None:
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 def test_a_sample_depends_on_nothing_in_its_batch(translator: Translator) -> None:

@@ -158,7 +158,7 @@ def test_a_source_gets_its_own_whatever_the_batch() -> None:
 
 
 def test_a_trained_model_gives_different_outputs_that_score_as_reported() -> None:
-    translator = Translator.load(TINY, device="cpu")
+    translator = Translator.load(TINY, device="cpu", precision="32")
     settings = {"search": "sample_distinct", "num_hypotheses": 5, "max_output_len": 20}
     found = translator.translate(TEXTS, **settings)  # type: ignore[arg-type]
     for src, one in zip(TEXTS, found, strict=True):

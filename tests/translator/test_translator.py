@@ -61,7 +61,7 @@ def translator() -> Translator:
 
 @pytest.fixture(scope="module")
 def trained() -> Translator:
-    return Translator.load(TINY, device="cpu")
+    return Translator.load(TINY, device="cpu", precision="32")
 
 
 def count_sources(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> list[int]:

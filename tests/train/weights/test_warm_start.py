@@ -27,7 +27,7 @@ TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
 def loss_of(model: Path, config: TrainConfig) -> float:
     """Nats per token of a model directory on the validation pairs, by scoring them."""
     src, tgt = (Path(path).read_text(encoding="utf-8").splitlines() for path in config.data.valid)
-    scores = Translator.load(model, device="cpu").score(list(zip(src, tgt, strict=True)))
+    scores = Translator.load(model, device="cpu", precision="32").score(list(zip(src, tgt, strict=True)))
     return -sum(s.log_prob for s in scores) / sum(len(s.tokens) for s in scores)
 
 
