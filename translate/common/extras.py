@@ -6,6 +6,7 @@ _TRAIN = frozenset(
         "lightning",
         "datasets",
         "hydra",
+        "omegaconf",
         "sacremoses",
         "matplotlib",
         "tensorboardX",

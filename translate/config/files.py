@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from translate.common.files import write_text
+from translate.config.build import build_config
+from translate.config.plain_yaml import read_plain_yaml
 
 Config = TypeVar("Config")
 
@@ -20,22 +22,28 @@ def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | N
         ValueError: If the file is missing or damaged, or a key or a value is not allowed; in one line that names the
             file and the changes.
     """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    from translate.config.plain_yaml import read_plain_yaml
-
     if not path.is_file():
         raise ValueError(f"{path} does not exist; give a run directory that `python -m translate.train` has made")
     values = read_plain_yaml(path)
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(schema), values)
-        for key, value in (changes or {}).items():
-            OmegaConf.update(merged, key, value)
-        return OmegaConf.to_object(merged)  # type: ignore[return-value]
-    except (OmegaConfBaseException, ValueError) as error:
+        return build_config(schema, _changed(values, changes) if changes else values)
+    except ValueError as error:
         changed = f" with {', '.join(f'{key}={value}' for key, value in changes.items())}" if changes else ""
         raise ValueError(f"{path}{changed}: {str(error).splitlines()[0]}") from error
+
+
+def _changed(values: Mapping[Any, Any], changes: Mapping[str, Any]) -> Any:
+    """Return plain values with those of the command line on top, which may hold interpolations."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    merged = OmegaConf.create(dict(values))
+    try:
+        for key, value in changes.items():
+            OmegaConf.update(merged, key, value)
+        return OmegaConf.to_container(merged, resolve=True)
+    except OmegaConfBaseException as error:
+        raise ValueError(str(error)) from error
 
 
 def save_config(config: Any, path: Path) -> None:

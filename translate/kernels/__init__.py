@@ -165,6 +165,8 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
     kernels.round_rows.argtypes = [pointer, number, number, pointer, pointer]
     kernels.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
+    kernels.pack.argtypes = [pointer, number, number, pointer, pointer]
+    kernels.pack.restype = None
     kernels.project.argtypes = [pointer, pointer, number, pointer]
     kernels.round_rows.restype = kernels.widen_rows.restype = None
     kernels.encode.argtypes = [*[pointer] * 3, number, number]

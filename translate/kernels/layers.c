@@ -45,7 +45,9 @@ typedef struct {
 } LayerState;
 
 typedef struct {
-    const float *table; /* [tokens, width] */
+    const float *table;    /* [tokens, width], or null: */
+    const int8_t *rounded; /* [tokens, width], */
+    const float *scales;   /* times these, [tokens] */
     float scale;
     const float *position; /* [width], of the newest tokens, or null; for `greedy` of all positions, [capacity, width] */
 } Embedding;
@@ -92,7 +94,8 @@ const Place struct_layout[] = {
     FIELD(Stack, layer), FIELD(Stack, last_norm),
     SIZE(LayerState), FIELD(LayerState, self_kv), FIELD(LayerState, memory_kv), FIELD(LayerState, memory_strides),
     FIELD(LayerState, cross_weights),
-    SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, scale), FIELD(Embedding, position),
+    SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, rounded), FIELD(Embedding, scales),
+    FIELD(Embedding, scale), FIELD(Embedding, position),
     SIZE(StepResult), FIELD(StepResult, logits), FIELD(StepResult, sums), FIELD(StepResult, banned), FIELD(StepResult, num_banned),
     FIELD(StepResult, count), FIELD(StepResult, log_probs), FIELD(StepResult, beams), FIELD(StepResult, columns),
     SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, limits),
@@ -185,6 +188,17 @@ static void apply(const Linear *linear, const uint8_t *x, const float *row_scale
         case 2: PANEL_OF(2); break;
         case 1: PANEL_OF(1); break;
         }
+    }
+}
+
+/* Lays a weight [outputs, inputs] out as `Linear` has it; the panels, and `start`, are given as zeros. */
+void pack(const int8_t *weight, long outputs, long inputs, int8_t *panels, int32_t *start) {
+    for (long o = 0; o < outputs; o++, weight += inputs) {
+        int8_t *to = panels + o / PANEL * PANEL * inputs + o % PANEL * 4;
+        int32_t sum = 0;
+        for (long i = 0; i < inputs; i++) sum += weight[i];
+        for (long i = 0; i < inputs; i += 4) memcpy(to + i * PANEL, weight + i, 4);
+        start[o] = -128 * sum;
     }
 }
 
@@ -328,9 +342,17 @@ int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences
 }
 
 static void embed(const Embedding *embedding, const int64_t *ids, long rows, long width, float *out) {
+    float factor = embedding->scale;
+    const float *position = embedding->position;
     for (long r = 0; r < rows; r++, out += width) {
-        const float *token = embedding->table + ids[r] * width, *position = embedding->position;
-        for (long j = 0; j < width; j++) out[j] = token[j] * embedding->scale + (position ? position[j] : 0);
+        if (embedding->table) {
+            const float *token = embedding->table + ids[r] * width;
+            for (long j = 0; j < width; j++) out[j] = token[j] * factor;
+        } else {
+            const int8_t *token = embedding->rounded + ids[r] * width;
+            for (long j = 0; j < width; j++) out[j] = token[j] * embedding->scales[ids[r]] * factor;
+        }
+        for (long j = 0; position && j < width; j++) out[j] += position[j];
     }
 }
 

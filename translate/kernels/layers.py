@@ -32,6 +32,18 @@ class Int8Weights(NamedTuple):
     bias: Array | None
 
 
+class Rounded(NamedTuple):
+    """A matrix in 8-bit integers.
+
+    Attributes:
+        weight: [out, in] int8.
+        scale: [out], by which its rows are multiplied.
+    """
+
+    weight: Array
+    scale: Array
+
+
 class NormWeights(NamedTuple):
     """A norm over the width: layer norm, or by the root mean square if there is no bias."""
 
@@ -113,12 +125,14 @@ class _Packed:
 
     def linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int) -> Linear:
         """Pack a linear map."""
-        pointer(name, linear.weight, np.int8, outputs, inputs)
-        fill = -outputs % _PANEL
-        weight = np.pad(linear.weight, ((0, fill), (0, 0)))  # [out + fill, in]
-        panels = weight.reshape(-1, _PANEL, inputs // 4, 4).swapaxes(1, 2)  # [P, in / 4, 64, 4]
+        fill, weight = -outputs % _PANEL, np.ascontiguousarray(linear.weight)
+        panels = np.zeros(((outputs + fill) // _PANEL, inputs // 4, _PANEL, 4), np.int8)
+        start = np.zeros(outputs + fill, np.int32)
+        loaded().pack(
+            *(pointer(name, weight, np.int8, outputs, inputs), outputs, inputs),
+            *(pointer("panels", panels, np.int8, *panels.shape), pointer("start", start, np.int32, *start.shape)),
+        )
         bias = np.zeros_like(linear.scale) if linear.bias is None else linear.bias
-        start = -128 * weight.sum(axis=1, dtype=np.int32)
         return Linear(
             self.hold(name, panels, np.int8, *panels.shape),
             self.hold(f"{name} scale", np.pad(linear.scale, (0, fill)), np.float32, outputs + fill),
@@ -167,7 +181,7 @@ class PackedStack(_Packed):
         layers: The weights of each layer by the fields of `Layer`; an encoder's have no cross-attention.
         last_norm: After the layers, if any.
         output: The projection to logits, for a decoder.
-        table: The embeddings [V, M], for a decoder.
+        table: The embeddings [V, M] in float32, or rounded, for a decoder.
 
     Raises:
         ValueError: If a weight has another dtype or other sizes than the shape asks for, or `can_run` refuses it.
@@ -179,7 +193,7 @@ class PackedStack(_Packed):
         layers: Sequence[Mapping[str, Int8Weights | NormWeights | None]],
         last_norm: NormWeights | None = None,
         output: Int8Weights | None = None,
-        table: Array | None = None,
+        table: Array | Rounded | None = None,
     ) -> None:
         if not can_run(shape):
             raise ValueError(f"the kernels cannot run layers of {shape} on this machine")
@@ -193,7 +207,12 @@ class PackedStack(_Packed):
         self._vocab_size = 0 if output is None else len(output.weight)
         sizes = [self._vocab_size, shape.width]
         self._output = Linear() if output is None else self.linear("output", output, *sizes)
-        self._table = None if table is None else self.hold("table", table, np.float32, *sizes)
+        self._embedding = Embedding(scale=shape.width**0.5)
+        if isinstance(table, Rounded):
+            self._embedding.rounded = self.hold("table", table.weight, np.int8, *sizes)
+            self._embedding.scales = self.hold("table scales", table.scale, np.float32, sizes[0])
+        elif table is not None:
+            self._embedding.table = self.hold("table", table, np.float32, *sizes)
 
     def encode(self, x: Array, src_mask: Array) -> Array:
         """Compute the memory [B, S, M] of embeddings [B, S, M], in place; src_mask [B, S] bool, True = real token.
@@ -364,7 +383,8 @@ class PackedStack(_Packed):
         added = None
         if positions is not None:
             added = pointer("positions", positions[:count], np.float32, count, self.shape.width)
-        return Embedding(self._table, self.shape.width**0.5, added)
+        known = self._embedding
+        return Embedding(known.table, known.rounded, known.scales, known.scale, added)
 
     def _pack_layer(self, weights: Mapping[str, Int8Weights | NormWeights | None]) -> Layer:
         sizes, layer = _linear_sizes(self.shape), Layer()

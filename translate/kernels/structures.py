@@ -82,7 +82,9 @@ class Embedding(ctypes.Structure):
     """The embeddings of the target's tokens."""
 
     _fields_ = (
-        ("table", _Pointer),  # float32 [tokens, width]
+        ("table", _Pointer),  # float32 [tokens, width]; null = the next two
+        ("rounded", _Pointer),  # int8 [tokens, width]
+        ("scales", _Pointer),  # float32 [tokens]
         ("scale", _Float),
         ("position", _Pointer),  # float32 [width]; for a whole search [capacity, width]; null = nothing is added
     )

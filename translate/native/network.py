@@ -14,6 +14,7 @@ from translate.kernels.layers import (
     NormWeights,
     PackedLinear,
     PackedStack,
+    Rounded,
     StepInputs,
     can_run,
 )
@@ -73,7 +74,11 @@ class NativeTransformer:
 
     def encode(self, src_ids: Array, src_mask: Array) -> Array:
         """Compute the memory of the sources, [B, S] to [B, S, M]."""
-        x = self._tables["src"][src_ids] * np.float32(math.sqrt(self._config.d_model))
+        table, factor = self._tables["src"], np.float32(math.sqrt(self._config.d_model))
+        if isinstance(table, Rounded):
+            x = table.weight[src_ids] * table.scale[src_ids][..., None] * factor
+        else:
+            x = table[src_ids] * factor
         added = self._positions("src", src_ids.shape[1])
         if added is not None:
             x += added[: src_ids.shape[1]]

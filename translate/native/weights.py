@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
+from translate.kernels.layers import Rounded
 from translate.kernels.pointers import Array
 
 _SCALE = ".scale"
-
-
-class Rounded(NamedTuple):
-    """A matrix in 8-bit integers.
-
-    Attributes:
-        weight: [out, in] int8.
-        scale: [out], by which its rows are multiplied.
-    """
-
-    weight: Array
-    scale: Array
 
 
 class Weights:
@@ -59,10 +47,12 @@ class Weights:
         (_, array), scale = self._find((name,), shape), self._arrays.get(name + _SCALE)
         return array.astype(np.float32) * scale[:, None] if scale is not None else array.astype(np.float32, copy=False)
 
-    def table(self, names: tuple[str, ...], *shape: int) -> Array:
-        """Return a matrix in float32; it goes by any of several names."""
-        name, _ = self._find(names, shape)
-        return self.vector(name, *shape)
+    def table(self, names: tuple[str, ...], *shape: int) -> Array | Rounded:
+        """Return a matrix as it is stored, in float32 or rounded; it goes by any of several names."""
+        name, array = self._find(names, shape)
+        if array.dtype == np.int8:
+            return Rounded(array, self._arrays[name + _SCALE].astype(np.float32, copy=False))
+        return array.astype(np.float32, copy=False)
 
     def matrix(self, names: tuple[str, ...], *shape: int) -> Rounded:
         """Return a matrix, rounded unless it is so already; it goes by any of several names."""
