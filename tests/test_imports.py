@@ -24,8 +24,8 @@ ALLOWED = {  # package -> packages of ours that it may import; TYPE_CHECKING and
     "translator": {"common", "config", "data", "markup", "model", "native", "search"},
     "infer": {"common", "config", "data", "markup", "translator"},
     "evaluate": {"common", "config", "data", "translator"},
-    "export": {"common", "config", "data", "model", "translator"},
-    "train": {"common", "config", "data", "evaluate", "infer", "model", "search", "translator"},
+    "export": {"common", "config", "data", "model", "native", "translator"},
+    "train": {"common", "config", "data", "evaluate", "infer", "model", "native", "search", "translator"},
     "compare": {"common", "config", "data", "evaluate", "model", "train", "translator"},
     "benchmark": {
         *("common", "compare", "config", "data", "evaluate", "export", "infer", "model", "train", "translator"),

@@ -61,10 +61,12 @@ def test_a_wheel_trains_without_the_source_tree(wheel: Path, tmp_path: Path) -> 
     where = run(python, "-c", "import translate.common.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()
     assert Path(where).is_relative_to(tmp_path / "env")
     settings = ["model=tiny", "trainer.max_steps=5", "trainer.valid_bleu_sentences=4", "tokenizer.vocab_size=2000"]
+    settings += ["trainer.shortlist=true"]
     out = run(python, "-m", "translate.train", *settings, "evaluate=false", "data.max_pairs=2000", cwd=tmp_path)
     assert "next: python -m translate.infer" in out
     bundle = tmp_path / "runs" / "latest" / "model"
-    assert {"config.yaml", "tokenizer.model", "model.safetensors", "README.md"} <= {f.name for f in bundle.iterdir()}
+    names = {"config.yaml", "tokenizer.model", "model.safetensors", "shortlist.safetensors", "README.md"}
+    assert names <= {f.name for f in bundle.iterdir()}
     assert run(python, "-m", "translate.infer", "--model", "runs/latest", "Hello.", cwd=tmp_path).count("\n") == 1
 
 

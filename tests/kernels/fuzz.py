@@ -61,6 +61,8 @@ def run_one(rng: np.random.Generator) -> None:
     search = BeamSearch(settings=settings, bos_id=1, eos_id=2, forbidden_ids=(0, 1))
     with suppress(ValueError):  # sums may overflow: "not a number"
         search.search(network, src_ids, src_mask)
+        some = rng.choice(vocab_size, int(rng.integers(1, vocab_size)), replace=False)
+        search.search(network.narrowed(some), src_ids, src_mask)
     state = network.start(network.encode(src_ids, src_mask), src_mask)
     for bad in (-1, vocab_size, 2**40, -(2**62)):
         ids = np.full(sentences, bad)

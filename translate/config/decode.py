@@ -25,6 +25,7 @@ class DecodeChanges(TypedDict, total=False):
     max_output_ratio: float | None
     repetition_guard: bool | None
     length_guard: bool | None
+    shortlist: bool | None
     temperature: float | None
     top_k: int | None
     top_p: float | None
@@ -90,6 +91,12 @@ class DecodeConfig:
         True,
         "Search again, for outputs that end in time, where the best output reached its limit without an end and has "
         "over twice the tokens of the source plus 10.",
+    )
+    shortlist: bool = setting(
+        True,
+        "Let beam search and greedy search in int8 choose among the tokens that the model's shortlist proposes for a "
+        "batch of sources, if the model has one; a prefix may leave it. Probabilities are then shares of what those "
+        "tokens have together.",
     )
     temperature: float = setting(
         1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", above=0

@@ -148,6 +148,11 @@ class TranslationDataModule(LightningDataModule):
         assert self._text is not None
         return self._text.rows["train.src"].texts(), self._text.rows["train.tgt"].texts()
 
+    def token_ids(self) -> tuple[Iterator[list[int]], Iterator[list[int]]]:
+        """Stream the token ids of the training pairs, sources and targets, without EOS and tags; after `prepare`."""
+        src, tgt = (self._store.rows[name] for name in ("train.src", "train.tgt"))
+        return tuple((rows[row][:-1].tolist() for row in range(len(rows))) for rows in (src, tgt))  # type: ignore[return-value]
+
     def prepare(self) -> None:
         """Clean, train the tokenizer and encode, each only if the cache lacks it; a second call does nothing.
 

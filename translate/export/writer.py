@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from translate.common.files import new_directory, recover_directory, write_text
 from translate.config.export import ExportConfig
+from translate.native.shortlist import Shortlist
 from translate.translator.engines.directory import exported_format
 from translate.translator.recognition import Recognizer
 
@@ -33,7 +34,9 @@ def export(config: ExportConfig) -> Path:
     recognizer = Recognizer.load(bundle)
     _check_output(output, overwrite=config.overwrite)
     if config.format == "model":
-        save_bundle(output, *load_bundle(bundle), recognizer, int8=config.quantization == "int8")
+        model, tokenizer, settings = load_bundle(bundle)
+        shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
+        save_bundle(output, model, tokenizer, settings, recognizer, shortlist, int8=config.quantization == "int8")
     else:
         save_exported(output, *load_bundle(bundle), config.quantization, config.format, recognizer)
     size = sum(file.stat().st_size for file in output.iterdir())

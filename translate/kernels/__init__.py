@@ -114,7 +114,7 @@ def best_continuations(
     failed = loaded().best_continuations(
         pointer("logits", logits, np.float32, sentences * hypotheses, vocab_size),
         pointer("sums", sums, np.float32, sentences, hypotheses),
-        *(token_array("banned", banned, vocab_size), len(banned), sentences, hypotheses, vocab_size, count),
+        *(token_array("banned", banned, vocab_size), len(banned), sentences, hypotheses, vocab_size, 0, 0.0, count),
         *continuation_pointers(found, sentences, count),
     )
     if failed:
@@ -162,7 +162,7 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     check_layout(kernels)
     pointer, number = ctypes.c_void_p, ctypes.c_long
     kernels.attend.argtypes = [*(pointer, _Strides) * 4, *[number] * 7, ctypes.c_float, pointer, pointer]
-    kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, *[pointer] * 3]
+    kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, ctypes.c_float, number, *[pointer] * 3]
     kernels.round_rows.argtypes = [pointer, number, number, pointer, pointer]
     kernels.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
     kernels.pack.argtypes = [pointer, number, number, pointer, pointer]

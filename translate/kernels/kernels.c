@@ -73,11 +73,20 @@ static inline long insert(float x, int64_t column, long found, long k, float *va
     return found;
 }
 
+/* The sum of exp(x - best) for n numbers, lane by lane. */
+static inline lanes powers_below(const float *x, long n, float best) {
+    lanes totals = {0};
+    for (; n >= LANES; n -= LANES, x += LANES) totals += exp_below(load(x) - best);
+    for (long l = 0; l < n; l++) totals[l] += exp_below((lanes){0} + x[l] - best)[0];
+    return totals;
+}
+
 /* The k largest log-probabilities of a row of logits but for the banned columns, descending, and their columns; -inf
-   and column 0 where there are fewer. `tops` and `kept` are space for a number per chunk, in whole vectors, and per
+   and column 0 where there are fewer. `cols` columns may come; a sample of others lies behind them, each of which stands
+   for `weight` of them in the sum of probabilities. `tops` and `kept` are space for a number per chunk, in whole vectors, and per
    banned column. */
-static void best_of_row(float *logits, long cols, const int64_t *banned, long num_banned, long k, float *tops,
-                        float *kept, float *log_probs, int64_t *columns) {
+static void best_of_row(float *logits, long cols, long sampled, float weight, const int64_t *banned, long num_banned,
+                        long k, float *tops, float *kept, float *log_probs, int64_t *columns) {
     long chunks = (cols + CHUNK - 1) / CHUNK;
     float best = -INFINITY;
     for (long b = 0; b < num_banned; b++) {
@@ -96,9 +105,8 @@ static void best_of_row(float *logits, long cols, const int64_t *banned, long nu
         store(tops + c, found);
         best = larger(largest_of(found), best);
     }
-    lanes totals = {0};
-    for (long j = 0; j + LANES <= cols; j += LANES) totals += exp_below(load(logits + j) - best);
-    for (long j = cols / LANES * LANES; j < cols; j++) totals[j % LANES] += exp_below((lanes){0} + logits[j] - best)[0];
+    for (long j = cols; j < cols + sampled; j++) best = larger(logits[j], best);
+    lanes totals = powers_below(logits, cols, best) + powers_below(logits + cols, sampled, best) * weight;
     for (long b = 0; b < num_banned; b++) totals[0] += exp_below((lanes){0} + kept[b] - best)[0];
     float share = logf(sum_of(totals));
     long found = 0; /* the k largest lie in the chunks with the k largest maxima */
@@ -119,14 +127,16 @@ static void best_of_row(float *logits, long cols, const int64_t *banned, long nu
 
 /* The `count` most probable continuations of each sentence's hypotheses, best first; -inf where there are fewer.
 
-   logits     [sentences * hypotheses, cols]; as they were in the end
+   logits     [sentences * hypotheses, cols + sampled]; as they were in the end. Behind the columns that may come lies a
+              sample of others, each of which stands for `weight` of them in the sum of probabilities
    sums       [sentences, hypotheses], log-probabilities of the hypotheses so far
    banned     columns that may not come
    log_probs  [sentences, count] of the continuations, beams and columns the same: which hypothesis, which token
 
    Returns 0, or 1 without memory. */
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
-                       long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns) {
+                       long hypotheses, long cols, long sampled, float weight, long count, float *log_probs,
+                       int64_t *beams, int64_t *columns) {
     long chunks = (cols + CHUNK * LANES - 1) / (CHUNK * LANES) * LANES; /* whole vectors of them */
     char *space = malloc((chunks + num_banned + count) * sizeof(float) + 2 * count * sizeof(int64_t));
     if (!space) return 1;
@@ -134,8 +144,8 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
     float *tops = (float *)(places + count), *kept = tops + chunks, *own = kept + num_banned;
     for (long s = 0; s < sentences; s++, log_probs += count, beams += count, columns += count) {
         long found = 0;
-        for (long h = 0; h < hypotheses; h++, logits += cols) {
-            best_of_row(logits, cols, banned, num_banned, count, tops, kept, own, own_columns);
+        for (long h = 0; h < hypotheses; h++, logits += cols + sampled) {
+            best_of_row(logits, cols, sampled, weight, banned, num_banned, count, tops, kept, own, own_columns);
             for (long i = 0; i < count; i++) /* a place names the hypothesis and the column */
                 found = insert(own[i] + *sums, h * cols + own_columns[i], found, count, log_probs, places);
             sums++;

@@ -52,6 +52,15 @@ typedef struct {
     const float *position; /* [width], of the newest tokens, or null; for `greedy` of all positions, [capacity, width] */
 } Embedding;
 
+/* The map to logits, and which tokens its outputs stand for: null = all of the vocabulary, in order. The last outputs may be
+   a sample of tokens that cannot come, for the sum of all probabilities. */
+typedef struct {
+    Linear map;
+    const int64_t *tokens; /* [map.outputs - sampled] */
+    int64_t vocab_size, sampled;
+    float weight; /* how many tokens each of the sample stands for */
+} Output;
+
 /* The wanted result of a step: all logits, or the best continuations as `best_continuations` gives them. */
 typedef struct {
     float *logits; /* [sentences * hypotheses, outputs]; null = the others */
@@ -96,6 +105,8 @@ const Place struct_layout[] = {
     FIELD(LayerState, cross_weights),
     SIZE(Embedding), FIELD(Embedding, table), FIELD(Embedding, rounded), FIELD(Embedding, scales),
     FIELD(Embedding, scale), FIELD(Embedding, position),
+    SIZE(Output), FIELD(Output, map), FIELD(Output, tokens), FIELD(Output, vocab_size),
+    FIELD(Output, sampled), FIELD(Output, weight),
     SIZE(StepResult), FIELD(StepResult, logits), FIELD(StepResult, sums), FIELD(StepResult, banned), FIELD(StepResult, num_banned),
     FIELD(StepResult, count), FIELD(StepResult, log_probs), FIELD(StepResult, beams), FIELD(StepResult, columns),
     SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, limits),
@@ -105,7 +116,8 @@ const Place struct_layout[] = {
 };
 
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
-                       long hypotheses, long cols, long count, float *log_probs, int64_t *beams, int64_t *columns);
+                       long hypotheses, long cols, long sampled, float weight, long count, float *log_probs,
+                       int64_t *beams, int64_t *columns);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept);
@@ -399,18 +411,22 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
 }
 
 /* Write the wanted result of sentences `first` and following, whose hypotheses the decoder has turned into x; a few at a time. */
-static int answer(const Linear *output, const float *x, long first, long sentences, long hypotheses,
+static int answer(const Output *output, const float *x, long first, long sentences, long hypotheses,
                   const StepResult *result, Scratch scratch) {
-    long most = larger_of(1, LOGITS / hypotheses), outputs = output->outputs;
+    const Linear *map = &output->map;
+    long most = larger_of(1, LOGITS / hypotheses), outputs = map->outputs;
     int failed = 0;
     for (long done = 0; done < sentences && !failed; done += most) {
         long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * result->count;
         float *logits = result->logits ? result->logits + sentence * hypotheses * outputs : scratch.logits;
-        linear(output, x + done * hypotheses * output->inputs, count * hypotheses, &scratch, logits);
+        linear(map, x + done * hypotheses * map->inputs, count * hypotheses, &scratch, logits);
         if (!result->logits)
             failed = best_continuations(logits, result->sums + sentence * hypotheses, result->banned,
-                                        result->num_banned, count, hypotheses, outputs, result->count,
+                                        result->num_banned, count, hypotheses, outputs - output->sampled,
+                                        output->sampled, output->weight, result->count,
                                         result->log_probs + at, result->beams + at, result->columns + at);
+        for (long one = at; output->tokens && one < at + count * result->count; one++)
+            result->columns[one] = output->tokens[result->columns[one]];
     }
     return failed;
 }
@@ -423,15 +439,15 @@ static int answer(const Linear *output, const float *x, long first, long sentenc
    entries   of the cache so far; those of the newest tokens are added behind them
 
    Returns 0, 1 without memory, or 2 if one of the ids is outside the vocabulary. */
-int decode_step(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+int decode_step(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
                 long entries, long capacity, long src_len, const StepResult *result) {
     for (long row = 0; row < sentences * hypotheses; row++)
-        if (ids[row] < 0 || ids[row] >= output->outputs) return 2;
+        if (ids[row] < 0 || ids[row] >= output->vocab_size) return 2;
     long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,
-                         result->logits ? 0 : larger_of(LOGITS, hypotheses) * output->outputs);
+                         result->logits ? 0 : larger_of(LOGITS, hypotheses) * output->map.outputs);
     if (failed) return failed;
     for (long first = 0; first < sentences && !failed; first += block) {
         long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;
@@ -479,7 +495,7 @@ static int note(const Search *search, long row) {
    entries   of the caches so far
 
    Returns how many rows go on, or -1 without memory. */
-long greedy(const Stack *stack, const Linear *output, const Embedding *embedding, const LayerState *states,
+long greedy(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
             uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
     int64_t *beams = malloc(rows * 2 * sizeof(int64_t)), *chosen = beams + rows;
     float *log_probs = malloc(rows * sizeof(float));

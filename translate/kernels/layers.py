@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from translate.kernels import continuation_pointers, empty_continuations, library, loaded
 from translate.kernels.pointers import Array, pointer, strides, token_array
-from translate.kernels.structures import Embedding, Layer, LayerState, Linear, Norm, Search, Stack, StepResult
+from translate.kernels.structures import Embedding, Layer, LayerState, Linear, Norm, Output, Search, Stack, StepResult
 
 _PANEL = 64  # outputs that are computed together
+_SAMPLED = 256  # tokens, about, that stand for those that cannot come
 _NO_TOKEN = 2  # what `decode_step` returns for a token outside the vocabulary
 ACTIVATIONS = ("relu", "gelu", "swiglu")  # by the numbers that C gives them
 
@@ -173,6 +174,47 @@ class PackedLinear(_Packed):
         return out
 
 
+class PackedOutput(_Packed):
+    """The map to logits as `layers.c` reads it, to all tokens or to some.
+
+    With some of them a sample of the others, evenly spread over the vocabulary, tells how much probability those have
+    together, so that what is left for the chosen ones is about what it would be among all.
+
+    Args:
+        weights: Of the map, [V, M].
+        tokens: Those that may come, int64 [K]; None = all.
+
+    Raises:
+        ValueError: If there is no such token.
+    """
+
+    def __init__(self, weights: Int8Weights, tokens: Array | None = None) -> None:
+        super().__init__()
+        self.vocab_size, inputs = weights.weight.shape
+        self._tokens = None if tokens is None else np.unique(tokens)
+        if self._tokens is None:
+            self.struct = Output(self.linear("output", weights, self.vocab_size, inputs), vocab_size=self.vocab_size)
+            return
+        token_array("tokens", self._tokens[[0, -1]].tolist(), self.vocab_size)
+        others = np.setdiff1d(np.arange(self.vocab_size), self._tokens, assume_unique=True)
+        sample = others[:: max(1, len(others) // _SAMPLED)]
+        rows = np.concatenate((self._tokens, sample))
+        some = Int8Weights(weights.weight[rows], weights.scale[rows], None)
+        self.struct = Output(
+            self.linear("output", some, len(rows), inputs),
+            self.hold("tokens", self._tokens, np.int64, len(self._tokens)),
+            *(self.vocab_size, len(sample), len(others) / max(1, len(sample))),
+        )
+
+    def places(self, tokens: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
+        """Return which outputs stand for tokens; those that may not come at all are left out."""
+        checked = token_array("banned", tokens, self.vocab_size)
+        if self._tokens is None:
+            return checked
+        found = np.nonzero(np.isin(self._tokens, tokens))[0]
+        return token_array("banned", found.tolist(), len(self._tokens))
+
+
 class PackedStack(_Packed):
     """The weights of a stack of layers as `layers.c` reads them; holds the memory that its structures point to.
 
@@ -204,9 +246,9 @@ class PackedStack(_Packed):
         self._stack = Stack(len(layers), *sizes, norm_first, ACTIVATIONS.index(activation), self._layers)
         if last_norm is not None:
             self._stack.last_norm = self._pack_norm("last_norm", last_norm)
+        self._all_tokens = None if output is None else PackedOutput(output)
         self._vocab_size = 0 if output is None else len(output.weight)
         sizes = [self._vocab_size, shape.width]
-        self._output = Linear() if output is None else self.linear("output", output, *sizes)
         self._embedding = Embedding(scale=shape.width**0.5)
         if isinstance(table, Rounded):
             self._embedding.rounded = self.hold("table", table.weight, np.int8, *sizes)
@@ -239,27 +281,41 @@ class PackedStack(_Packed):
         """
         sizes = len(inputs.ids), self._vocab_size
         logits = np.empty(sizes, np.float32)
-        self._step(inputs, StepResult(logits=pointer("logits", logits, np.float32, *sizes)))
+        self._step(inputs, StepResult(logits=pointer("logits", logits, np.float32, *sizes)), self._to_all)
         return logits
 
     def best_step(
-        self, inputs: StepInputs, sums: Array, banned: Sequence[int], count: int
+        self,
+        inputs: StepInputs,
+        sums: Array,
+        banned: Sequence[int],
+        count: int,
+        output: PackedOutput | None = None,
     ) -> tuple[Array, Array, Array]:
-        """Find the best continuations of a step, as `translate.kernels.best_continuations` would in the logits."""
-        sums, banned_ids = np.ascontiguousarray(sums), token_array("banned", banned, self._vocab_size)
+        """Find the best continuations of a step, as `translate.kernels.best_continuations` would in the logits.
+
+        Args:
+            inputs: What `step` takes.
+            sums: Log-probabilities of the hypotheses so far, [B, N].
+            banned: Tokens that may not come.
+            count: How many continuations of each sentence.
+            output: The map to the tokens that may come; None = all of the vocabulary.
+        """
+        output = output or self._to_all
+        sums, banned_places = np.ascontiguousarray(sums), output.places(banned)
         sentences = len(inputs.src_mask)
         found = empty_continuations(sentences, count)
         log_probs, beams, columns = continuation_pointers(found, sentences, count)
         result = StepResult(
             sums=pointer("sums", sums, np.float32, sentences, len(inputs.ids) // sentences),
-            banned=ctypes.addressof(banned_ids),
-            num_banned=len(banned),
+            banned=ctypes.addressof(banned_places),
+            num_banned=len(banned_places),
             count=count,
             log_probs=log_probs,
             beams=beams,
             columns=columns,
         )
-        self._step(inputs, result)
+        self._step(inputs, result, output)
         return found
 
     def greedy(
@@ -272,6 +328,7 @@ class PackedStack(_Packed):
         banned: Sequence[int],
         bos_id: int,
         eos_id: int,
+        output: PackedOutput | None = None,
     ) -> list[tuple[list[int], list[float]]]:
         """Search greedily: the most probable token after the most probable token, until EOS or a limit.
 
@@ -286,6 +343,7 @@ class PackedStack(_Packed):
             banned: Tokens that may not come.
             bos_id: Comes before the first token.
             eos_id: Ends an output, as its last token.
+            output: The map to the tokens that may come; None = all of the vocabulary.
 
         Returns:
             For each sentence its tokens and the log-probability of each beginning; empty where no token is possible.
@@ -295,12 +353,13 @@ class PackedStack(_Packed):
                 the vocabulary.
         """
         token_array("bos_id", [bos_id], self._vocab_size)
-        search, banned_ids = _GreedySearch(limits, bos_id), token_array("banned", banned, self._vocab_size)
+        output = output or self._to_all
+        search, banned_places = _GreedySearch(limits, bos_id), output.places(banned)
         room = max(limits)
         arguments = Search(
             **search.addresses(),
-            banned=ctypes.addressof(banned_ids),
-            num_banned=len(banned),
+            banned=ctypes.addressof(banned_places),
+            num_banned=len(banned_places),
             room=room,
             eos=eos_id,
         )
@@ -310,7 +369,7 @@ class PackedStack(_Packed):
             capacity = min(room, max(2 * entries, expected))
             caches = _grow_caches(caches, memories, rows, entries, capacity)
             rows = self._continue_greedily(
-                caches, memories, src_mask, positions(capacity), rows, entries, capacity, arguments
+                caches, memories, src_mask, positions(capacity), rows, entries, capacity, output, arguments
             )
             entries = capacity
         return search.results()
@@ -324,13 +383,14 @@ class PackedStack(_Packed):
         rows: int,
         entries: int,
         capacity: int,
+        output: PackedOutput,
         search: Search,
     ) -> int:
         """Search until all sentences have ended or the caches are full; return how many rows have not ended."""
         sentences, src_len = src_mask.shape
         embedding = self._make_embedding(positions, capacity)
         rows = loaded().greedy(
-            *map(ctypes.byref, (self._stack, self._output, embedding)),
+            *map(ctypes.byref, (self._stack, output.struct, embedding)),
             self._layer_states(caches, memories, rows, capacity, src_len),
             pointer("src_mask", src_mask, np.bool_, sentences, src_len),
             *(rows, entries, capacity, src_len, ctypes.byref(search)),
@@ -339,7 +399,12 @@ class PackedStack(_Packed):
             raise MemoryError("no memory for greedy")
         return rows
 
-    def _step(self, inputs: StepInputs, result: StepResult) -> None:
+    @property
+    def _to_all(self) -> PackedOutput:
+        assert self._all_tokens is not None  # a decoder has it
+        return self._all_tokens
+
+    def _step(self, inputs: StepInputs, result: StepResult, output: PackedOutput) -> None:
         ids, src_mask = np.ascontiguousarray(inputs.ids), np.ascontiguousarray(inputs.src_mask)
         descent = None if inputs.descent is None else np.ascontiguousarray(inputs.descent)
         (sentences, src_len), entries = src_mask.shape, inputs.entries
@@ -355,7 +420,7 @@ class PackedStack(_Packed):
             state.cross_weights = pointer("cross_weights", weights, np.float32, *sizes)
         _call(
             "decode_step",
-            *map(ctypes.byref, (self._stack, self._output, embedding)),
+            *map(ctypes.byref, (self._stack, output.struct, embedding)),
             states,
             pointer("ids", ids, np.int64, sentences * hypotheses),
             None if descent is None else pointer("descent", descent, np.bool_, sentences, 1, hypotheses, keys),

@@ -90,13 +90,25 @@ class Embedding(ctypes.Structure):
     )
 
 
+class Output(ctypes.Structure):
+    """The map to logits, and which tokens its outputs stand for."""
+
+    _fields_ = (
+        ("map", Linear),
+        ("tokens", _Pointer),  # int64 [map.outputs - sampled]; null = all of the vocabulary, in order
+        ("vocab_size", _Integer),
+        ("sampled", _Integer),  # outputs at the end that cannot come, for the sum of probabilities alone
+        ("weight", _Float),  # how many tokens each of them stands for
+    )
+
+
 class StepResult(ctypes.Structure):
     """Where a step writes all logits, or else the best continuations of each sentence."""
 
     _fields_ = (
         ("logits", _Pointer),  # float32 [sentences * hypotheses, outputs]; null = the others
         ("sums", _Pointer),  # float32 [sentences, hypotheses]
-        ("banned", _Pointer),  # int64 [num_banned]
+        ("banned", _Pointer),  # int64 [num_banned], outputs of the map
         ("num_banned", _Integer),
         ("count", _Integer),
         ("log_probs", _Pointer),  # float32 [sentences, count]
@@ -116,7 +128,7 @@ class Search(ctypes.Structure):
         ("lengths", _Pointer),  # int64 [sentences], tokens so far; -1 = no output is possible
         ("outputs", _Pointer),  # int64 [sentences, room]
         ("output_sums", _Pointer),  # float32 [sentences, room], log-probability of each beginning
-        ("banned", _Pointer),  # int64 [num_banned]
+        ("banned", _Pointer),  # int64 [num_banned], outputs of the map
         ("num_banned", _Integer),
         ("room", _Integer),
         ("eos", _Integer),
@@ -136,7 +148,7 @@ def check_layout(library: ctypes.CDLL) -> None:
         RuntimeError: If one differs; the message names the structures and the fields.
     """
     ours = {}
-    for structure in (Linear, Norm, Layer, Stack, LayerState, Embedding, StepResult, Search):
+    for structure in (Linear, Norm, Layer, Stack, LayerState, Embedding, Output, StepResult, Search):
         ours[structure.__name__] = 0, ctypes.sizeof(structure)
         for name, _ in structure._fields_:
             field = getattr(structure, name)

@@ -13,6 +13,7 @@ from translate.kernels.layers import (
     LayerShape,
     NormWeights,
     PackedLinear,
+    PackedOutput,
     PackedStack,
     Rounded,
     StepInputs,
@@ -56,6 +57,7 @@ class NativeTransformer:
         self._sinusoids = np.empty((0, width), np.float32)
         reader = _LayerReader(config, weights)
         output = weights.matrix(names["output"], tgt_vocab_size, width)
+        self._output = Int8Weights(output.weight, output.scale / 127, None)
         self._encoder = PackedStack(
             layer_shape(config, encoder),
             [reader.layer(f"encoder_layers.{number}", encoder) for number in range(config.num_encoder_layers)],
@@ -65,7 +67,7 @@ class NativeTransformer:
             layer_shape(config, decoder),
             [reader.layer(f"decoder_layers.{number}", decoder, cross) for number in range(config.num_decoder_layers)],
             reader.norm("decoder_norm") if config.norm_first else None,
-            Int8Weights(output.weight, output.scale / 127, None),
+            self._output,
             self._tables["tgt"],
         )
         self._memory_maps = [PackedLinear(one) for one in reader.memory_maps]
@@ -101,10 +103,16 @@ class NativeTransformer:
         return logits
 
     def best_step(
-        self, last_ids: Array, state: NativeState, sums: Array, banned: Sequence[int], count: int
+        self,
+        last_ids: Array,
+        state: NativeState,
+        sums: Array,
+        banned: Sequence[int],
+        count: int,
+        output: PackedOutput | None = None,
     ) -> tuple[Array, Array, Array]:
-        """Find the best continuations of a step in its logits."""
-        found = self._decoder.best_step(self._step_inputs(last_ids, state), sums, banned, count)
+        """Find the best continuations of a step in its logits; `output` as for `PackedStack.best_step`."""
+        found = self._decoder.best_step(self._step_inputs(last_ids, state), sums, banned, count, output)
         state.added()
         return found
 
@@ -116,15 +124,20 @@ class NativeTransformer:
         banned: Sequence[int],
         bos_id: int,
         eos_id: int,
+        output: PackedOutput | None = None,
     ) -> list[tuple[list[int], list[float]]]:
-        """Run a whole greedy search; see `GreedyModel`."""
+        """Run a whole greedy search; see `GreedyModel`, and `PackedStack.best_step` for `output`."""
         expected = _expected_length(src_mask.shape[1])
         return self._decoder.greedy(
             self._memories(memory),
             src_mask,
             lambda count: self._positions("tgt", count),
-            *(limits, expected, banned, bos_id, eos_id),
+            *(limits, expected, banned, bos_id, eos_id, output),
         )
+
+    def narrowed(self, tokens: Array) -> NarrowedTransformer:
+        """Return the same network, whose searches choose among some tokens [K] alone."""
+        return NarrowedTransformer(self, PackedOutput(self._output, tokens))
 
     def read_targets(self, src_ids: Array, src_mask: Array, tgt_in_ids: Array, labels: Array) -> tuple[Array, Array]:
         """Read whole targets, token after token.
@@ -184,6 +197,33 @@ class NativeTransformer:
         if len(table) < count:
             self._sinusoids = table = _sinusoids(max(256, 2 * count), self._config.d_model)
         return table
+
+
+class NarrowedTransformer:
+    """A `NativeTransformer` whose searches choose among some tokens, and normalize over them.
+
+    A step whose logits are asked for gives those of all tokens, so that a search can go where the others do not.
+
+    Args:
+        network: The network.
+        output: Its map to those tokens.
+    """
+
+    def __init__(self, network: NativeTransformer, output: PackedOutput) -> None:
+        self.encode, self.start, self.step = network.encode, network.start, network.step
+        self._network, self._output = network, output
+
+    def best_step(
+        self, last_ids: Array, state: NativeState, sums: Array, banned: Sequence[int], count: int
+    ) -> tuple[Array, Array, Array]:
+        """Find the best continuations among the tokens."""
+        return self._network.best_step(last_ids, state, sums, banned, count, self._output)
+
+    def greedy(
+        self, memory: Array, src_mask: Array, limits: Sequence[int], banned: Sequence[int], bos_id: int, eos_id: int
+    ) -> list[tuple[list[int], list[float]]]:
+        """Run a whole greedy search among the tokens."""
+        return self._network.greedy(memory, src_mask, limits, banned, bos_id, eos_id, self._output)
 
 
 class _LayerReader:

@@ -19,6 +19,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
+from translate.native.shortlist import Shortlist
 from translate.train import LAST_CHECKPOINT
 from translate.train.callbacks.checkpoints import KeptCheckpoints, Resumable
 from translate.train.callbacks.progress import Progress
@@ -135,13 +136,26 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     recognizer = None
     if len(bundle.tgt_langs) > 1:
         recognizer = Recognizer.learn((config.data.src_lang, config.data.tgt_lang), *data.texts())
-    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer)
+    shortlist = learn_shortlist(data, both_directions=len(bundle.tgt_langs) > 1) if config.trainer.shortlist else None
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer, shortlist)
     say(
         f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
         f"most resident memory so far {high_water() / 2**20:,.0f} MiB",
     )
     if config.evaluate:
         evaluate(config, run_dir, data.corpus)
+
+
+def learn_shortlist(data: TranslationDataModule, *, both_directions: bool) -> Shortlist:
+    """Learn from the training pairs which tokens a translation may need."""
+    directions = [data.token_ids(), data.token_ids()[::-1]] if both_directions else [data.token_ids()]
+    tokenizer = data.tokenizer
+    return Shortlist.learn(
+        directions,
+        *(tokenizer.src_vocab_size, tokenizer.tgt_vocab_size),
+        special_ids=(tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id),
+        copies=tokenizer.joint,
+    )
 
 
 def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:

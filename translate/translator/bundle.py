@@ -4,6 +4,7 @@ model/config.yaml          BundleConfig
       tokenizer*.model     SentencePiece
       model.safetensors    weights, see `weights.py`; a tied matrix is stored once
       languages.tsv        of a model that translates both ways: what tells its languages apart
+      shortlist.safetensors  if it was learnt: which tokens a translation may need, see `translate/native/shortlist.py`
       README.md            the model card
 """
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from translate.data.tokenizer import Tokenizer
     from translate.model.transformer import Transformer
     from translate.native.network import NativeTransformer
+    from translate.native.shortlist import Shortlist
 
 LATEST = Path("runs/latest")
 SHIPPED = "en-fr"  # the model that comes with the package
@@ -83,6 +85,7 @@ def save_bundle(
     tokenizer: Tokenizer,
     config: BundleConfig,
     recognizer: Recognizer | None = None,
+    shortlist: Shortlist | None = None,
     *,
     int8: bool = False,
 ) -> None:
@@ -94,6 +97,7 @@ def save_bundle(
         tokenizer: Its tokenizer.
         config: Its settings.
         recognizer: What tells its languages apart.
+        shortlist: Which tokens its translations may need.
         int8: Whether its matrices are rounded to 8-bit integers, for a quarter of the size (see `weights.py`).
 
     Raises:
@@ -104,6 +108,8 @@ def save_bundle(
         tokenizer.save(parts)
         if recognizer is not None:
             recognizer.save(parts)
+        if shortlist is not None:
+            shortlist.save(parts)
         write_weights(parts / _WEIGHTS, model, int8=int8)
         (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         write_text(parts / _CARD, model_card(config, num_parameters(model)))

@@ -26,6 +26,7 @@ from translate.infer.answers import lines_per_source, pair_lines, pairs_header, 
 from translate.infer.lines import LINES, read_chunks
 from translate.infer.resume import Record, open_output
 from translate.model.transformer import Transformer
+from translate.native.shortlist import Shortlist
 from translate.search.mbr import closest
 from translate.train import LAST_CHECKPOINT
 from translate.train.console import say
@@ -132,7 +133,10 @@ def _save_model(
     save_config(config, stage.directory / "config.yaml")
     first = stage.members[0] if isinstance(stage, Average) else stage.member
     recognizer = Recognizer.load(find_model(first.directory))
-    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer)
+    shortlist = None  # one of a larger vocabulary does not fit
+    if isinstance(stage, Average):
+        shortlist = Shortlist.load(find_model(first.directory), bundle.src_vocab_size, bundle.tgt_vocab_size)
+    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer, shortlist)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from translate.native.network import NativeTransformer
-from translate.search.hypothesis import check_number
+from translate.native.shortlist import Shortlist
+from translate.search.guards import Ids
+from translate.search.hypothesis import Hypothesis, check_number
 from translate.translator.engines.engine import EncodedPair
 from translate.translator.engines.local import (
     ALIGNMENT_LAYER,
@@ -29,19 +31,34 @@ class NativeEngine(LocalEngine):
     Args:
         network: The model.
         special_ids: Its tokenizer's.
+        shortlist: Proposes the tokens that a beam or greedy search chooses among, where its settings allow it.
     """
 
     device: ClassVar[str] = "cpu"
     precision: ClassVar[str] = "int8"
 
-    def __init__(self, network: NativeTransformer, special_ids: SpecialIds) -> None:
+    def __init__(self, network: NativeTransformer, special_ids: SpecialIds, shortlist: Shortlist | None = None) -> None:
         super().__init__(network, special_ids, network.num_parameters)
-        self.network = network
+        self.network, self.shortlist = network, shortlist
 
     @property
     def threads(self) -> int:
         """CPU threads that translate, one for each batch."""
         return self.cores
+
+    def run_search(
+        self,
+        search: Any,
+        model: NativeTransformer,
+        src_ids: NDArray[np.int64],
+        src_mask: NDArray[np.bool_],
+        prefixes: Sequence[Ids],
+    ) -> list[list[Hypothesis]]:
+        """Search one batch, among the tokens of the shortlist if there is one."""
+        if self.shortlist is None or not search.settings.shortlist:
+            return super().run_search(search, model, src_ids, src_mask, prefixes)
+        narrowed = model.narrowed(self.shortlist.tokens_for(src_ids))
+        return super().run_search(search, narrowed, src_ids, src_mask, prefixes)
 
     def score(self, pairs: Sequence[EncodedPair], batch_tokens: int) -> Iterator[tuple[list[int], list[list[float]]]]:
         """Score targets by teacher forcing; arguments and results as in `Engine.score`."""

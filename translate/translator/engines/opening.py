@@ -50,10 +50,12 @@ def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
 def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
     on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
     if on_cpu and precision in ("auto", "int8") and (native := load_native(directory)):
+        from translate.native.shortlist import Shortlist
         from translate.translator.engines.native import NativeEngine
 
         network, tokenizer, config = native
-        return NativeEngine(network, tokenizer), tokenizer, config, Recognizer.load(directory)
+        shortlist = Shortlist.load(directory, config.src_vocab_size, config.tgt_vocab_size)
+        return NativeEngine(network, tokenizer, shortlist), tokenizer, config, Recognizer.load(directory)
     if find_spec("torch") is None:
         given = f"device={device}, precision={precision}"
         what = "this model, which the C kernels cannot run here," if on_cpu and precision in ("auto", "int8") else given
