@@ -108,7 +108,7 @@ def test_what_a_search_needs_is_enough_for_it(
     found = translator.translate(TEXTS, beam_size=beam_size)
     for own, full in zip(found, expected, strict=True):
         if own.text == full.text:  # the sum of all probabilities is an estimate
-            assert own.score == pytest.approx(full.score, abs=0.05)
+            assert own.score == pytest.approx(full.score, abs=0.15)
     assert sum(own.text == full.text for own, full in zip(found, expected, strict=True)) >= 2
     assert translator.translate(TEXTS, beam_size=beam_size, shortlist=False) == expected
 
