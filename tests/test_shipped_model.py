@@ -60,6 +60,7 @@ def test_most_of_its_translations_are_those_that_were_judged(judged: list[dict[s
     same = [row for row, one in zip(judged, found, strict=True) if row["translation"] == one.text]
     assert len(same) >= 97  # elsewhere sums are rounded otherwise
     assert {row["verdict"] for row in judged} == {"acceptable", "wrong"}
+    assert sum(row["verdict"] == "acceptable" for row in judged) >= 85
 
 
 @pytest.mark.slow
@@ -69,7 +70,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         "def refuse(*arguments): raise AssertionError('the network is used')\n"
         "socket.socket.connect = refuse\n"
         "from translate import Translator\n"
-        "print(Translator.load().translate(['Where is the station?'])[0].text)"
+        "print(Translator.load().translate(['Where is the library?'])[0].text)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "Où est la gare ?\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "Où est la bibliothèque ?\n"), done.stderr

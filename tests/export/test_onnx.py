@@ -121,7 +121,7 @@ def assert_same(found: list[Translation], expected: list[Translation]) -> None:
 
 @pytest.mark.slow
 def test_it_translates_greedily_as_the_model_it_was_made_from(directory: Path) -> None:
-    ours, theirs = Translator.load(FIXTURE, device="cpu"), Translator.load(directory)
+    ours, theirs = Translator.load(FIXTURE, device="cpu", precision="32"), Translator.load(directory)
     texts = Path(everyday_dir(), "valid.en").read_text(encoding="utf-8").splitlines()[:200]
     assert_same(theirs.translate(texts), ours.translate(texts, beam_size=1))
     few = ["Good morning.", "", "She will eat an apple tomorrow.", "The cat is black and the dog is black. " * 30]
@@ -170,7 +170,7 @@ def test_a_server_needs_only_onnxruntime_numpy_and_sentencepiece(directory: Path
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    (expected,) = Translator.load(FIXTURE, device="cpu").translate(["Good morning."], beam_size=1)
+    (expected,) = Translator.load(FIXTURE, device="cpu", precision="32").translate(["Good morning."], beam_size=1)
     assert done.stdout == f"{expected.text}\n"
 
 

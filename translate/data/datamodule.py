@@ -26,7 +26,7 @@ from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.epoch import EpochPairs, mixture_copies
 from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
 from translate.data.sampler import Indices, TokenBudgetBatches
-from translate.data.token_cache import cache_key
+from translate.data.token_cache import Rows, cache_key
 from translate.data.tokenizer import Tokenizer
 
 TwoSides = TypeVar("TwoSides", Example, Pair)
@@ -148,10 +148,17 @@ class TranslationDataModule(LightningDataModule):
         assert self._text is not None
         return self._text.rows["train.src"].texts(), self._text.rows["train.tgt"].texts()
 
-    def token_ids(self) -> tuple[Iterator[list[int]], Iterator[list[int]]]:
-        """Stream the token ids of the training pairs, sources and targets, without EOS and tags; after `prepare`."""
-        src, tgt = (self._store.rows[name] for name in ("train.src", "train.tgt"))
-        return tuple((rows[row][:-1].tolist() for row in range(len(rows))) for rows in (src, tgt))  # type: ignore[return-value]
+    def token_ids(self, most: int) -> tuple[Iterator[list[int]], Iterator[list[int]]]:
+        """Stream token ids of training pairs, sources and targets, without EOS and tags; after `prepare`.
+
+        Args:
+            most: About how many pairs, evenly from all of them.
+        """
+
+        def side(rows: Rows) -> Iterator[list[int]]:
+            return (rows[row][:-1].tolist() for row in range(0, len(rows), -(-len(rows) // most)))
+
+        return side(self._store.rows["train.src"]), side(self._store.rows["train.tgt"])
 
     def prepare(self) -> None:
         """Clean, train the tokenizer and encode, each only if the cache lacks it; a second call does nothing.

@@ -10,7 +10,6 @@ Dowmunt et al. 2018, "Marian: Cost-effective High-Quality Neural Machine Transla
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +19,13 @@ FILE = "shortlist.safetensors"
 _Ids = NDArray[np.int64]
 _Counts = NDArray[np.float64]
 
-_PAIRS = 200_000  # of each direction, from which it is learnt
+PAIRS = 200_000  # of each direction that are enough to learn from
 _LONGEST = 40  # tokens of a side: pairs that are longer are left out, as they make many links and tell little
 _ROUNDS = 4  # of expectation maximization
-_EACH = 50  # most tokens kept for one of the source
-_LEAST = 5e-4  # probability of a token that is kept
-_RAREST = 0.5  # expected number of times that it was the translation
-_FREQUENT = 200  # tokens of each direction that every search may choose
+_EACH = 70  # most tokens kept for one of the source
+_LEAST = 3e-4  # probability of a token that is kept
+_RAREST = 0.3  # expected number of times that it was the translation
+_FREQUENT = 500  # tokens of each direction that every search may choose
 
 
 class Shortlist:
@@ -65,7 +64,7 @@ class Shortlist:
         for sources, targets in directions:
             pairs = [
                 (src, tgt)
-                for src, tgt in islice(zip(sources, targets, strict=True), _PAIRS)
+                for src, tgt in zip(sources, targets, strict=True)
                 if 0 < len(src) <= _LONGEST and 0 < len(tgt) <= _LONGEST
             ]
             if pairs:

@@ -19,7 +19,7 @@ from translate.config.trainer import TrainerConfig
 from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
-from translate.native.shortlist import Shortlist
+from translate.native.shortlist import PAIRS, Shortlist
 from translate.train import LAST_CHECKPOINT
 from translate.train.callbacks.checkpoints import KeptCheckpoints, Resumable
 from translate.train.callbacks.progress import Progress
@@ -148,7 +148,9 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
 
 def learn_shortlist(data: TranslationDataModule, *, both_directions: bool) -> Shortlist:
     """Learn from the training pairs which tokens a translation may need."""
-    directions = [data.token_ids(), data.token_ids()[::-1]] if both_directions else [data.token_ids()]
+    directions = [data.token_ids(PAIRS)]
+    if both_directions:
+        directions.append(data.token_ids(PAIRS)[::-1])
     tokenizer = data.tokenizer
     return Shortlist.learn(
         directions,

@@ -111,7 +111,8 @@ def save_bundle(
         if shortlist is not None:
             shortlist.save(parts)
         write_weights(parts / _WEIGHTS, model, int8=int8)
-        (parts / _WEIGHTS).chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
+        for file in parts.glob("*.safetensors"):
+            file.chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         write_text(parts / _CARD, model_card(config, num_parameters(model)))
 
 
