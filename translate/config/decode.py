@@ -95,8 +95,8 @@ class DecodeConfig:
     shortlist: bool = setting(
         True,
         "Let beam search and greedy search in int8 choose among the tokens that the model's shortlist proposes for a "
-        "batch of sources, if the model has one; a prefix may leave it. Probabilities are then shares of what those "
-        "tokens have together.",
+        "batch of sources, if the model has one; a prefix may leave it. The other tokens' share of the probability is "
+        "then estimated from a sample of them.",
     )
     temperature: float = setting(
         1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", above=0
