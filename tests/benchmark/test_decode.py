@@ -283,23 +283,26 @@ def test_infer_is_measured_from_file_to_file(monkeypatch, tmp_path: Path) -> Non
 def test_a_benchmark_measures_and_writes_everything(config: BenchmarkDecodeConfig, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # one plan of threads
     monkeypatch.setattr("translate.benchmark.decode_process._REST", 0.0)
-    settings = replace(config, against=str(TINY), output=str(tmp_path / "out"))
+    settings = replace(config, precisions=["32", "int8"], against=str(TINY), output=str(tmp_path / "out"))
     result = benchmark_decoding(settings, command="the command")
     stored = json.loads((tmp_path / "out/decode.json").read_text(encoding="utf-8"))
     assert stored == json.loads(result.to_json())
     assert (tmp_path / "out/decode.md").read_text(encoding="utf-8") == result.to_markdown()
     assert [one.name for one in result.engines] == [
         "translate 32",
+        "translate int8",
         "other model 32",
+        "other model int8",
         "CTranslate2 float32, 1 × 1",
         "CTranslate2 int8, 1 × 1",
     ]
-    ours, _, float32, _ = result.engines
+    ours, int8, _, _, float32, _ = result.engines
     for width, other in zip(ours.widths, float32.widths, strict=True):
         assert (len(width.seconds), len(width.p50_ms), len(width.p95_ms)) == (1, 1, 1)
         assert 0 < width.p50_ms[0] <= width.p95_ms[0]
         assert 0 < width.tokens <= 4 * DECODE.max_output_len
         assert width.bleu == pytest.approx(other.bleu, abs=0.1)
     assert all(one.peak_bytes > one.framework_bytes > 2**20 for one in result.engines)
-    assert float32.framework_bytes < ours.framework_bytes / 2  # no torch in its process
+    for without_torch in (int8, float32):
+        assert without_torch.framework_bytes < ours.framework_bytes / 2
     assert "has no attention gqa" in result.left_out["Hugging Face generate"]

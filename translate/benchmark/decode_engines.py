@@ -16,12 +16,10 @@ from translate.config.decode import DecodeConfig
 
 OURS, OTHER, CTRANSLATE2, HUGGING_FACE = "translate", "other model", "CTranslate2", "Hugging Face"
 
-_OUR_FRAMEWORKS = ("sentencepiece", "torch", "safetensors.torch")
+_WITHOUT_TORCH, _WITH_TORCH = ("sentencepiece", "numpy"), ("sentencepiece", "torch", "safetensors.torch")
 _OUR_BATCH_SIZES = (512, 1024, 2048, 4096, 8192)
 
 _FRAMEWORKS = {
-    OURS: _OUR_FRAMEWORKS,
-    OTHER: _OUR_FRAMEWORKS,
     CTRANSLATE2: ("sentencepiece", "ctranslate2"),
     HUGGING_FACE: (
         "sentencepiece",
@@ -149,11 +147,12 @@ class HuggingFaceEngine:
         return self.tokenizer.decode_batch(outputs), sum(map(len, outputs))
 
 
-def import_framework(kind: str) -> None:
+def import_framework(spec: EngineSpec) -> None:
     """Import what an engine is built on, so that its memory can be told from the engine's."""
-    if kind == CTRANSLATE2:
+    if spec.kind == CTRANSLATE2:
         sys.modules["torch"] = None  # type: ignore[assignment]  # older versions import it where it is; none needs it
-    for name in _FRAMEWORKS[kind]:
+    ours = _WITHOUT_TORCH if spec.precision == "int8" else _WITH_TORCH
+    for name in _FRAMEWORKS.get(spec.kind, ours):
         import_module(name)
 
 

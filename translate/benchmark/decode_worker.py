@@ -95,7 +95,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints is not an answer
     job = Job.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    import_framework(job.spec.kind)
+    import_framework(job.spec)
     framework_bytes = high_water()
     try:
         engine = open_engine(job.spec, job.decode)
