@@ -18,6 +18,7 @@ from translate.config.model import ModelConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model import transformer
 from translate.model.transformer import Transformer, build_model
+from translate.native.weights import Weights
 from translate.translator.bundle import BundleConfig, find_model, load_bundle, save_bundle
 from translate.translator.translator import Translator
 
@@ -241,6 +242,18 @@ def test_checking_weights_does_not_load_what_only_compilers_need() -> None:
     )
     model = Path(__file__).parents[1] / "fixtures" / "everyday_model"
     subprocess.run([sys.executable, "-c", code, str(model)], check=True)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, int8: bool) -> None:
+    save_bundle(tmp_path, *parts, int8=int8)
+    weights = tmp_path / "model.safetensors"
+    contents = bytearray(weights.read_bytes())
+    contents[-5] ^= 1
+    weights.write_bytes(contents)
+    for read in (load_bundle, lambda model: Weights.read(model / "model.safetensors")):
+        with pytest.raises(ValueError, match=r"model\.safetensors is damaged: its checksum is not [0-9a-f]{8}; copy"):
+            read(tmp_path)
 
 
 def test_damaged_weights_are_named(bundle: Path) -> None:

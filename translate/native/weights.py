@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,34 @@ from translate.kernels.layers import Rounded
 from translate.kernels.pointers import Array
 
 _SCALE = ".scale"
+CHECKSUM = "crc32"  # in the metadata of a file of weights
+
+
+def checksum(arrays: Mapping[str, Array]) -> str:
+    """Return the CRC-32 of named arrays, in the order of their names, as eight hexadecimal digits."""
+    found = 0
+    for name in sorted(arrays):
+        found = zlib.crc32(np.ascontiguousarray(arrays[name]).data, zlib.crc32(name.encode(), found))
+    return f"{found:08x}"
+
+
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Read a safetensors file.
+
+    Raises:
+        ValueError: If it is damaged, or does not have the checksum that it names; the message names the file.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            expected = (file.metadata() or {}).get(CHECKSUM)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, TypeError) as error:  # numpy has no bfloat16
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if expected is not None and checksum(arrays) != expected:
+        raise ValueError(f"{path} is damaged: its checksum is not {expected}; copy or train the model again")
+    return arrays
 
 
 class Weights:
@@ -24,18 +54,8 @@ class Weights:
 
     @classmethod
     def read(cls, path: Path) -> Weights:
-        """Read a safetensors file.
-
-        Raises:
-            ValueError: If it is damaged; the message names it.
-        """
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
-        try:
-            return cls(load_file(path))
-        except SafetensorError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+        """Read a safetensors file; errors as `read_arrays`."""
+        return cls(read_arrays(path))
 
     @property
     def num_parameters(self) -> int:

@@ -2,7 +2,8 @@
 
 In 8-bit integers a matrix NAME [out, in] stands beside NAME.scale [out]: row i is scale[i] times its integers, the
 largest of which is 127. They become float32 when they are read, so that such a model can be translated with in any
-precision, trained on and exported.
+precision, trained on and exported. The CRC-32 of all arrays stands in the file's
+metadata and is checked when it is read.
 """
 
 from __future__ import annotations
@@ -26,33 +27,34 @@ def write_weights(path: Path, model: nn.Module, *, int8: bool) -> None:
         int8: Whether matrices are rounded to 8-bit integers.
     """
     import torch
-    from safetensors.torch import save_file, save_model
+    from safetensors.torch import save_file
 
-    if not int8:
-        save_model(model, str(path))
-        return
+    from translate.native.weights import CHECKSUM, checksum
+
     tensors: dict[str, Tensor] = {}
     for name, parameter in model.named_parameters():  # a tied one comes once
         weight = parameter.detach().float().cpu()
-        if weight.dim() == 2:
+        if int8 and weight.dim() == 2:
             scale = weight.abs().amax(dim=1).clamp_min(1e-30) / 127
             tensors[name] = (weight / scale[:, None]).round().to(torch.int8)
             tensors[name + _SCALE] = scale
         else:
-            tensors[name] = weight
-    save_file(tensors, str(path), metadata={"format": "pt"})
+            tensors[name] = weight.contiguous()
+    found = checksum({name: tensor.numpy() for name, tensor in tensors.items()})
+    save_file(tensors, str(path), metadata={"format": "pt", CHECKSUM: found})
 
 
 def read_weights(path: Path, model: nn.Module) -> None:
     """Load the weights of a file into a model.
 
     Raises:
-        ValueError: If they are not those of the model; the message names the file.
+        ValueError: If the file is damaged or they are not those of the model; the message names the file.
     """
     import torch
-    from safetensors.torch import load_file
 
-    tensors = load_file(path)
+    from translate.native.weights import read_arrays
+
+    tensors = {name: torch.from_numpy(array) for name, array in read_arrays(path).items()}
     for name in [name for name, tensor in tensors.items() if tensor.dtype == torch.int8]:
         tensors[name] = tensors[name].float() * tensors.pop(name + _SCALE)[:, None]
     parameters = dict(model.named_parameters(remove_duplicate=False))
