@@ -8,7 +8,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "commands.md"
-COMMANDS = (*("train", "infer", "evaluate", "compare", "export", "benchmark", "benchmark train", "benchmark decode"),)
+COMMANDS = (
+    *(
+        "train",
+        "infer",
+        "evaluate",
+        "compare",
+        "export",
+        "serve",
+        "serve keys",
+        "benchmark",
+        "benchmark train",
+        "benchmark decode",
+    ),
+)
 
 
 def help_of(command: str) -> str:

@@ -95,9 +95,11 @@ def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
         ([python, "-m", "translate.export"], "hydra"),
         ([python, "-m", "translate.benchmark", "decode"], "hydra"),
         ([python, "-m", "translate.compare", "runs/x"], "torch"),
+        ([python, "-m", "translate.serve"], "uvicorn"),
     ):
+        extra = "serve" if package == "uvicorn" else "train"
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 2
         assert re.fullmatch(
-            rf"error: .*needs {package}, which is not installed: pip install -e '\.\[train\]'\n", done.stderr
+            rf"error: .*needs {package}, which is not installed: pip install -e '\.\[{extra}\]'\n", done.stderr
         )

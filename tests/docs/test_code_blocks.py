@@ -20,6 +20,7 @@ from translate.config.export import ExportConfig
 from translate.config.train import TrainConfig
 from translate.infer.__main__ import main as infer
 from translate.infer.arguments import parse as parse_infer
+from translate.serve.arguments import parse as parse_serve
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
@@ -63,8 +64,8 @@ def one_value(override: str) -> str:
 @pytest.mark.parametrize(("page", "command"), commands())
 def test_every_command_shown_is_one_that_the_program_takes(page: str, command: str) -> None:
     program, *words = words_of(command)
-    if program in ("infer", "compare"):
-        {"infer": parse_infer, "compare": parse_compare}[program](words)
+    if program in ("infer", "compare", "serve"):
+        {"infer": parse_infer, "compare": parse_compare, "serve": parse_serve}[program](words)
         return
     if program == "benchmark":
         program = f"benchmark {words.pop(0)}"

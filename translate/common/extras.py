@@ -1,5 +1,6 @@
-"""What the extra `train` installs, and what to say where it is missing. An int8 model translates without it."""
+"""What the extras install, and what to say where one is missing. An int8 model translates without them."""
 
+_SERVE = frozenset(["starlette", "uvicorn", "python_multipart", "prometheus_client"])
 _TRAIN = frozenset(
     [
         "torch",
@@ -16,9 +17,13 @@ _TRAIN = frozenset(
     ]
 )
 INSTALL_TRAIN = "pip install -e '.[train]'"
+INSTALL_SERVE = "pip install -e '.[serve]'"
 
 
 def explain_missing(error: ModuleNotFoundError) -> str | None:
     """Return what to install for a package that could not be imported; None if no extra brings it."""
     package = (error.name or "").split(".")[0]
-    return f"this needs {package}, which is not installed: {INSTALL_TRAIN}" if package in _TRAIN else None
+    for packages, command in ((_TRAIN, INSTALL_TRAIN), (_SERVE, INSTALL_SERVE)):
+        if package in packages:
+            return f"this needs {package}, which is not installed: {command}"
+    return None

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from translate.config.fields import describe_limits
 
-_TYPES = {"int": (int, "N"), "float": (float, "X")}  # by annotation: what reads a value, and its name in the help
+_TYPES = {"int": (int, "N"), "float": (float, "X"), "str": (str, "TEXT")}  # by annotation: what reads it, its name
 
 
 class FlagAdder(Protocol):
@@ -41,5 +41,5 @@ def add_flag(parser: FlagAdder, one: Field[Any]) -> None:
     elif one.metadata["choices"]:
         options["choices"] = one.metadata["choices"]
     else:
-        options["type"], options["metavar"] = _TYPES[str(one.type)]
+        options["type"], options["metavar"] = _TYPES[str(one.type).removesuffix(" | None")]
     parser.add_argument(f"--{one.name.replace('_', '-')}", **options)

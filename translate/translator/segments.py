@@ -33,3 +33,30 @@ def _cut(text: str) -> int:
         if ends:
             return min(ends, key=lambda end: abs(end - middle))
     return middle
+
+
+_ENDS = re.compile(r"[.!?…]+(?:[\"'»”’)\]]|\s?»)*(\s+)(?=[\"'«“‘(\[¿¡-]*\s?[^\W_a-zà-öø-ÿ])")
+_ABBREVIATION = re.compile(
+    r"[^\W\d_]|mrs?|ms|drs?|prof|st|mt|no|vs|etc|e\.g|i\.e|cf|[js]r|inc|ltd|co|fig|vol|pp?|ch|mm|mmes?|mlles?|mgr|me|av|env|"
+    r"ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col",
+    re.IGNORECASE,
+)
+
+
+def split_sentences(line: str) -> list[tuple[str, str]]:
+    """Cut a line at the ends of its sentences; joined, sentences and the spaces behind them are the line.
+
+    A full stop after an abbreviation or an initial ends no sentence, nor does one before a small letter.
+
+    >>> split_sentences("Mr. Smith left.  Why? J. K. knows, e.g. Tom.")
+    [('Mr. Smith left.', '  '), ('Why?', ' '), ('J. K. knows, e.g. Tom.', '')]
+    """
+    pieces, start = [], 0
+    for match in _ENDS.finditer(line):
+        if match[0].rstrip() == ".":
+            word = re.search(r"[\w.]*\Z", line[start : match.start()])
+            if word and _ABBREVIATION.fullmatch(word[0]):
+                continue
+        pieces.append((line[start : match.start(1)], match[1]))
+        start = match.end()
+    return [*pieces, (line[start:], "")]

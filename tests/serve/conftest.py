@@ -1,0 +1,35 @@
+"""Clients of a server in this process, with the general model."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from translate.config.serve import ServeConfig
+from translate.serve.api import make_app
+from translate.serve.models import Models
+from translate.translator.bundle import SHIPPED
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Tests that are coroutines run on asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """A client of a server with default settings."""
+    with _serving(ServeConfig()) as client:
+        yield client
+
+
+@pytest.fixture
+def serving() -> Callable[[ServeConfig], TestClient]:
+    """Returns a client of a server with other settings."""
+    return _serving
+
+
+def _serving(config: ServeConfig) -> TestClient:
+    app = make_app(lambda: Models([SHIPPED], config), config)
+    return TestClient(app, raise_server_exceptions=False)

@@ -1,0 +1,5 @@
+"""A translation server that clients of LibreTranslate use without a change.
+
+From a request to its answer: `fields.py` reads it, `limits.py` may refuse it, `documents.py` cuts its texts into
+sentences, `pool.py` translates the sentences of all requests together, `api.py` writes the answer.
+"""

@@ -1,0 +1,197 @@
+"""Texts and HTML pages cut into what is translated and what stays, and put together again."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from translate.translator.segments import split_sentences
+
+_WORD = re.compile(r"[^\W\d_]")  # a text without a letter stays as it is
+
+# names of elements
+_INLINE = re.compile(
+    "a|abbr|acronym|b|bdi|bdo|big|cite|del|dfn|em|font|i|img|ins|label|mark|q|s|small|span|strike|strong|sub|sup|time|u|var|wbr"
+)
+_VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr")
+_KEPT = re.compile("code|kbd|math|object|pre|samp|script|style|svg|textarea|tt")  # with all that is in them
+_MOST_NESTED = 200  # elements inside each other
+_TOKEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<![^>]*>|<\?.*?>"
+    r"|<(?P<slash>/?)(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^\"'>])*)>",
+    re.DOTALL,
+)
+_NOT_TRANSLATED = re.compile(r"\btranslate\s*=\s*[\"']?no\b|\bclass\s*=\s*[\"'][^\"']*\bnotranslate\b", re.IGNORECASE)
+_ESCAPED = re.compile(r"&lt;[^&<>]*&gt;|&(?:lt|gt);|&amp;(?=#?\w+;)#?\w+;", re.IGNORECASE)
+_STAND_IN = re.compile(r"</?\d+/?>|\{\{\d+\}\}")
+
+
+class Part(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        text: What is translated, or stays.
+        translated: Whether it is translated.
+        protect: Whether what it holds of tags and placeholders stays.
+        restore: Makes of a translation what stands in the text.
+    """
+
+    text: str
+    translated: bool = True
+    protect: bool = False
+    restore: Callable[[str], str] = str
+
+
+def text_parts(text: str) -> list[Part]:
+    """Cut a plain text into sentences and what is between them: line ends and spaces come back as they were.
+
+    >>> [part.text for part in text_parts("One. Two!\\n\\n  Three")]
+    ['One.', ' ', 'Two!', '\\n\\n  ', 'Three']
+    """
+    parts: list[Part] = []
+    for piece in re.split(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*|\A\s+|\s+\Z)", text):
+        if piece and (piece.isspace() or not _WORD.search(piece)):
+            parts.append(Part(piece, translated=False))
+        elif piece:
+            for sentence, gap in split_sentences(piece):
+                parts += [Part(sentence, translated=bool(_WORD.search(sentence))), Part(gap, translated=False)]
+    return [part for part in parts if part.text]
+
+
+def html_parts(page: str) -> list[Part]:
+    """Cut a page into runs of text with the inline tags in them, and what stays byte for byte.
+
+    Tags, comments, elements that hold no prose (such as `script` and `code`) and those with `translate="no"` stay.
+    Inline tags follow the words that they are around. A text in between is unescaped for the model, and escaped again.
+    """
+    parts: list[Part] = []
+    run: list[_Token] = []
+    for token in _tokens(page):
+        if token.kind == "block":
+            parts += [*_run_parts(run), Part(token.text, translated=False)]
+            run = []
+        else:
+            run.append(token)
+    return [part for part in [*parts, *_run_parts(run)] if part.text]
+
+
+class _Token(NamedTuple):
+    """A piece of a page: "text", or what stays: "block", "open", "close" and "alone" tags within a line, "word"."""
+
+    kind: str
+    text: str
+    name: str = ""
+
+
+def _tokens(page: str) -> Iterator[_Token]:
+    """Read a page; an element whose content stays is one token."""
+    start = 0
+    while start < len(page):
+        match = _TOKEN.search(page, start)
+        if match is None:
+            yield _Token("text", page[start:])
+            return
+        if match.start() > start:
+            yield _Token("text", page[start : match.start()])
+        start = match.end()
+        name = (match["name"] or "").lower()
+        if not name:
+            yield _Token("alone" if match[0].startswith("<!--") else "block", match[0])
+            continue
+        kept = _KEPT.fullmatch(name)
+        inline, closing = kept or _INLINE.fullmatch(name), bool(match["slash"])
+        empty = _VOID.fullmatch(name) or match["attributes"].endswith("/")
+        if not closing and not empty and (kept or _NOT_TRANSLATED.search(match["attributes"])):
+            end = _end_of_element(page, match.end(), name)
+            block = not inline or name in ("pre", "script", "style", "textarea")
+            yield _Token("block" if block else "word", page[match.start() : end])
+            start = end
+        elif not inline:
+            yield _Token("block", match[0])
+        else:
+            yield _Token("alone" if empty else "close" if closing else "open", match[0], name)
+
+
+def _end_of_element(page: str, start: int, name: str) -> int:
+    """Return where the element ends whose opening tag ends at `start`; that of the page if it is never closed."""
+    depth = 1
+    for match in re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*>", re.IGNORECASE).finditer(page, start):
+        depth += -1 if match[1] else 1
+        if not depth:
+            return match.end()
+    return len(page)
+
+
+def _run_parts(run: list[_Token]) -> list[Part]:
+    """Return the parts of a line of text and inline tags; the spaces around it stay."""
+    if not any(token.kind == "text" and _WORD.search(html.unescape(token.text)) for token in run):
+        return [Part("".join(token.text for token in run), translated=False)]
+    texts, originals = _with_stand_ins(run)
+    text = "".join(texts)
+    inner = text.strip()
+    start = text.index(inner)
+
+    def restore(translation: str) -> str:
+        pieces, end = [], 0
+        for match in _STAND_IN.finditer(translation):
+            pieces += [html.escape(translation[end : match.start()], quote=False)]
+            pieces.append(originals.get(match[0], html.escape(match[0], quote=False)))
+            end = match.end()
+        return "".join([*pieces, html.escape(translation[end:], quote=False)])
+
+    around = text[:start], text[start + len(inner) :]
+    middle = Part(inner, protect=bool(originals), restore=restore)
+    return [Part(around[0], translated=False), middle, Part(around[1], translated=False)]
+
+
+def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
+    """Return the texts of a run with <1>, </1>, <2/> and {{3}} for what stays, and what these stand for."""
+    texts: list[str] = []
+    originals: dict[str, str] = {}
+    opened: list[tuple[str, int]] = []
+    closings = _closings(run)
+    for number, token in enumerate(run):
+        if token.kind == "text":
+            texts += _unescaped(token.text, number, originals)
+            continue
+        if token.kind == "word":
+            stand_in = f"{{{{{number}000}}}}"
+        elif token.kind == "open" and number in closings:
+            opened.append((token.name, number))
+            stand_in = f"<{number}>"
+        elif token.kind == "close" and number in closings.values():
+            stand_in = f"</{opened.pop()[1]}>"
+        else:
+            stand_in = f"<{number}/>"
+        originals[stand_in] = token.text
+        texts.append(stand_in)
+    return texts, originals
+
+
+def _closings(run: list[_Token]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening one that has one; pairs lie inside or beside each other."""
+    pairs: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for number, token in enumerate(run):
+        if token.kind == "open" and len(opened) < _MOST_NESTED:
+            opened.append((token.name, number))
+        elif token.kind == "close":
+            place = next((at for at in reversed(range(len(opened))) if opened[at][0] == token.name), None)
+            if place is not None:
+                pairs[opened[place][1]] = number
+                del opened[place:]
+    return pairs
+
+
+def _unescaped(text: str, number: int, originals: dict[str, str]) -> Iterator[str]:
+    """Yield a text of a page without its escapes; those of markup get stand-ins, as do texts like them."""
+    end = 0
+    for count, match in enumerate(_ESCAPED.finditer(text)):
+        yield html.unescape(text[end : match.start()])
+        stand_in = f"{{{{{number}{count + 1:03}}}}}"
+        originals[stand_in] = match[0]
+        yield stand_in
+        end = match.end()
+    yield html.unescape(text[end:])

@@ -1,0 +1,102 @@
+"""The description of the interface as OpenAPI 3, which `/spec` gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from translate import __version__
+
+_TEXT = {"type": "string"}
+_Q = {"description": "Text, or a list of them.", "oneOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
+_KEY = {"type": ["string", "null"], "description": "API key, where the server asks for one; also as `apiKey`."}
+_GUESS = {
+    "type": "object",
+    "required": ["confidence", "language"],
+    "properties": {"confidence": {"type": "number", "minimum": 0, "maximum": 100}, "language": _TEXT},
+}
+_TRANSLATE = {
+    "type": "object",
+    "required": ["q", "source", "target"],
+    "properties": {
+        "q": _Q,
+        "source": {**_TEXT, "description": "Language code, or `auto`.", "examples": ["en"]},
+        "target": {**_TEXT, "description": "Language code.", "examples": ["fr"]},
+        "format": {**_TEXT, "enum": ["text", "html"], "default": "text"},
+        "alternatives": {"type": "integer", "minimum": 0, "default": 0, "description": "More translations."},
+        "api_key": _KEY,
+    },
+}
+_TRANSLATED = {
+    "type": "object",
+    "required": ["translatedText"],
+    "properties": {
+        "translatedText": _Q,
+        "detectedLanguage": {
+            "description": "With source `auto`; a list for a list of texts.",
+            "oneOf": [_GUESS, {"type": "array", "items": _GUESS}],
+        },
+        "alternatives": {
+            "description": "If asked for; a list of lists for a list of texts.",
+            "type": "array",
+            "items": {"oneOf": [_TEXT, {"type": "array", "items": _TEXT}]},
+        },
+    },
+}
+_DETECT = {"type": "object", "required": ["q"], "properties": {"q": _Q, "api_key": _KEY}}
+_DETECTED = {"type": "array", "items": {"oneOf": [_GUESS, {"type": "array", "items": _GUESS}]}}
+_LANGUAGE = {
+    "type": "object",
+    "required": ["code", "name", "targets"],
+    "properties": {"code": _TEXT, "name": _TEXT, "targets": {"type": "array", "items": _TEXT}},
+}
+_ERRORS = {
+    400: "A field is missing or wrong.",
+    403: "The API key is wrong.",
+    413: "The body is too long.",
+    415: "The body is neither JSON nor a form.",
+    429: "Too many requests; Retry-After says when to ask again.",
+    503: "Too many sentences wait; Retry-After says when to ask again.",
+    504: "The translation took too long.",
+}
+
+
+def _content(schema: object, *kinds: str) -> dict[str, Any]:
+    return {"content": {kind: {"schema": schema} for kind in kinds or ("application/json",)}}
+
+
+def _errors() -> dict[str, Any]:
+    error = {"type": "object", "required": ["error"], "properties": {"error": _TEXT}}
+    return {str(status): {"description": text, **_content(error)} for status, text in _ERRORS.items()}
+
+
+def _asks(summary: str, body: object, answer: object) -> dict[str, Any]:
+    kinds = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+    return {
+        "summary": summary,
+        "requestBody": {"required": True, **_content(body, *kinds)},
+        "responses": {"200": {"description": "Done.", **_content(answer)}, **_errors()},
+    }
+
+
+def _gives(summary: str, answer: object) -> dict[str, Any]:
+    return {"summary": summary, "responses": {"200": {"description": "Done.", **_content(answer)}}}
+
+
+SPECIFICATION: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {
+        "title": "translate",
+        "version": __version__,
+        "description": "Machine translation, for clients of LibreTranslate. Fields may also stand in the address.",
+    },
+    "paths": {
+        "/translate": {"post": _asks("Translate a text or several", _TRANSLATE, _TRANSLATED)},
+        "/detect": {"post": _asks("Tell the languages that a text may be in", _DETECT, _DETECTED)},
+        "/languages": {"get": _gives("List the languages", {"type": "array", "items": _LANGUAGE})},
+        "/frontend/settings": {"get": _gives("Tell what the server allows", {"type": "object"})},
+        "/health": {
+            "get": _gives("Say that the server answers", {"type": "object", "properties": {"status": {"const": "ok"}}})
+        },
+        "/spec": {"get": _gives("Give this description", {"type": "object"})},
+    },
+}

@@ -1,0 +1,112 @@
+"""Texts of a request through the pool: cut, translated together with those of others, put together again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+
+from translate.serve.documents import Part, html_parts, text_parts
+from translate.serve.errors import ApiError
+from translate.serve.models import Models
+from translate.serve.pool import QueueFullError, Sentence
+from translate.translator.translation import Translation
+
+_RETRY_AFTER = "1"  # seconds
+
+
+class Task(NamedTuple):
+    """A text to translate.
+
+    Attributes:
+        text: Plain text, or HTML.
+        src_lang: Language that it is in.
+        tgt_lang: Language to translate it into.
+        is_html: Whether it is HTML.
+        alternatives: How many translations beyond the best one.
+    """
+
+    text: str
+    src_lang: str
+    tgt_lang: str
+    is_html: bool = False
+    alternatives: int = 0
+
+
+async def translate_tasks(models: Models, tasks: Sequence[Task], request: Request, deadline: float) -> list[list[str]]:
+    """Return the translations of each text, the best first.
+
+    Args:
+        models: Of the server.
+        tasks: The texts.
+        request: Where it ends before they are done, they are given up.
+        deadline: Seconds that they may take.
+
+    Raises:
+        ApiError: 503 if too many sentences wait, 504 after the deadline.
+    """
+    parts = [_parts(task) for task in tasks]
+    sentences = [
+        Sentence(part.text, task.src_lang, task.tgt_lang, 1 + task.alternatives, part.protect)
+        for task, own in zip(tasks, parts, strict=True)
+        for part in own
+        if part.translated
+    ]
+    found = iter(await _translations(models, sentences, request, deadline))
+    return [
+        _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
+        for task, own in zip(tasks, parts, strict=True)
+    ]
+
+
+def _parts(task: Task) -> list[Part]:
+    if task.src_lang == task.tgt_lang:
+        return [Part(task.text, translated=False)]
+    return html_parts(task.text) if task.is_html else text_parts(task.text)
+
+
+async def _translations(
+    models: Models, sentences: Sequence[Sentence], request: Request, deadline: float
+) -> list[Translation]:
+    if not sentences:
+        return []
+    try:
+        futures = models.pool.submit(sentences)
+    except QueueFullError as error:
+        message = "The server is busy: too many sentences wait"
+        raise ApiError(503, message, {"Retry-After": _RETRY_AFTER}) from error
+    together: asyncio.Future[list[Translation]] = asyncio.gather(*futures)
+    gone: asyncio.Future[None] = asyncio.ensure_future(_disconnected(request))
+    try:
+        waited: list[asyncio.Future[Any]] = [together, gone]
+        await asyncio.wait(waited, timeout=deadline, return_when=asyncio.FIRST_COMPLETED)
+        if together.done():
+            return together.result()
+        raise ApiError(499 if gone.done() else 504, f"The translation took more than {deadline:g} seconds")
+    finally:
+        gone.cancel()
+        together.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _joined(parts: Sequence[Part], translations: Sequence[Translation], count: int) -> list[str]:
+    """Put a text together, once for each number of a hypothesis; a sentence that has fewer repeats its best one."""
+    texts = []
+    for number in range(count):
+        own = iter(translations)
+        pieces = []
+        for part in parts:
+            if part.translated:
+                hypotheses = next(own).hypotheses
+                best = hypotheses[number if number < len(hypotheses) else 0].text if hypotheses else ""
+                pieces.append(part.restore(best))
+            else:
+                pieces.append(part.text)
+        texts.append("".join(pieces))
+    return list(dict.fromkeys(texts))
