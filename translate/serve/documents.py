@@ -10,6 +10,8 @@ from typing import NamedTuple
 from translate.translator.segments import split_sentences
 
 _WORD = re.compile(r"[^\W\d_]")  # a text without a letter stays as it is
+_GAP = re.compile(r"(?<!\s)\s++")
+_LINE_END = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 # names of elements
 _INLINE = re.compile(
@@ -19,8 +21,9 @@ _VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|source|track|w
 _KEPT = re.compile("code|kbd|math|object|pre|samp|script|style|svg|textarea|tt")  # with all that is in them
 _MOST_NESTED = 200  # elements inside each other
 _TOKEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<![^>]*>|<\?.*?>"
-    r"|<(?P<slash>/?)(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>(?:\"[^\"]*\"|'[^']*'|[^\"'>])*)>",
+    # possessive, and never beyond a "<", so that no page takes long
+    r"<!--.*?(?:-->|\Z)|<[!?][^<>]*+>"
+    r"|<(?P<slash>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>(?:\"[^\"<]*+\"|'[^'<]*+'|[^\"'<>])*+)>",
     re.DOTALL,
 )
 _NOT_TRANSLATED = re.compile(r"\btranslate\s*=\s*[\"']?no\b|\bclass\s*=\s*[\"'][^\"']*\bnotranslate\b", re.IGNORECASE)
@@ -51,13 +54,18 @@ def text_parts(text: str) -> list[Part]:
     ['One.', ' ', 'Two!', '\\n\\n  ', 'Three']
     """
     parts: list[Part] = []
-    for piece in re.split(r"(\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*|\A\s+|\s+\Z)", text):
-        if piece and (piece.isspace() or not _WORD.search(piece)):
-            parts.append(Part(piece, translated=False))
-        elif piece:
-            for sentence, gap in split_sentences(piece):
-                parts += [Part(sentence, translated=bool(_WORD.search(sentence))), Part(gap, translated=False)]
-    return [part for part in parts if part.text]
+    start = 0
+    for gap in _GAP.finditer(text):
+        if gap.start() == 0 or gap.end() == len(text) or _LINE_END.search(gap[0]):
+            parts += [*_line_parts(text[start : gap.start()]), Part(gap[0], translated=False)]
+            start = gap.end()
+    return [part for part in [*parts, *_line_parts(text[start:])] if part.text]
+
+
+def _line_parts(line: str) -> Iterator[Part]:
+    for sentence, gap in split_sentences(line):
+        yield Part(sentence, translated=bool(_WORD.search(sentence)))
+        yield Part(gap, translated=False)
 
 
 def html_parts(page: str) -> list[Part]:

@@ -23,6 +23,9 @@ NAMES = {
 }  # fmt: skip
 
 
+_TELLING = 2000  # characters of a text that tell its language
+
+
 class Guess(NamedTuple):
     """A language that a text may be in, and how sure that is, 0 to 100."""
 
@@ -68,7 +71,7 @@ class Models:
         """Return the languages that a text may be in, the likeliest first."""
         if self.recognizer is None:
             return [Guess(0.0, self.languages[0])]
-        share = 1 / (1 + math.exp(-min(50.0, max(-50.0, self.recognizer.evidence(text)))))
+        share = 1 / (1 + math.exp(-min(50.0, max(-50.0, self.recognizer.evidence(text[:_TELLING])))))
         guesses = [Guess(round(100 * share, 1), self.recognizer.languages[0])]
         guesses.append(Guess(round(100 * (1 - share), 1), self.recognizer.languages[1]))
         return sorted(guesses, reverse=True)

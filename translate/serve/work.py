@@ -15,6 +15,7 @@ from translate.serve.pool import QueueFullError, Sentence
 from translate.translator.translation import Translation
 
 _RETRY_AFTER = "1"  # seconds
+_LARGE = 20_000  # characters that take so long to cut that other requests should not wait
 
 
 class Task(NamedTuple):
@@ -47,7 +48,8 @@ async def translate_tasks(models: Models, tasks: Sequence[Task], request: Reques
     Raises:
         ApiError: 503 if too many sentences wait, 504 after the deadline.
     """
-    parts = [_parts(task) for task in tasks]
+    large = sum(len(task.text) for task in tasks) > _LARGE
+    parts = await asyncio.to_thread(_all_parts, tasks) if large else _all_parts(tasks)
     sentences = [
         Sentence(part.text, task.src_lang, task.tgt_lang, 1 + task.alternatives, part.protect)
         for task, own in zip(tasks, parts, strict=True)
@@ -59,6 +61,10 @@ async def translate_tasks(models: Models, tasks: Sequence[Task], request: Reques
         _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
         for task, own in zip(tasks, parts, strict=True)
     ]
+
+
+def _all_parts(tasks: Sequence[Task]) -> list[list[Part]]:
+    return [_parts(task) for task in tasks]
 
 
 def _parts(task: Task) -> list[Part]:
