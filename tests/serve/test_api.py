@@ -1,6 +1,8 @@
 """The interface, field by field, with the general model behind it."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +168,20 @@ def test_the_description_names_every_route(client: TestClient) -> None:
     assert specification["openapi"].startswith("3.")
 
 
+def test_suggestions_are_kept_where_that_is_wanted(client: TestClient, serving: Serving, tmp_path: Path) -> None:
+    values = {"q": THANKS, "s": "Merci bien.\n", "source": "en", "target": "fr"}
+    refused = client.post("/suggest", json=values)
+    assert (refused.status_code, refused.json()) == (403, {"error": "Suggestions are disabled on this server."})
+    file = tmp_path / "suggestions.jsonl"
+    with serving(ServeConfig(suggestions=str(file))) as open_to_them:
+        for _ in range(2):
+            assert open_to_them.post("/suggest", data=values).json() == {"success": True}
+        assert open_to_them.post("/suggest", json={**values, "s": ""}).status_code == 400
+        assert open_to_them.get("/frontend/settings").json()["suggestions"] is True
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert lines == [values] * 2
+
+
 def test_metrics_count_by_route_and_status_and_need_their_token(serving: Serving) -> None:
     with serving(ServeConfig(metrics=True, metrics_token="secret", cors=False)) as client:
         assert client.get("/metrics").status_code == 401
@@ -199,6 +215,6 @@ def test_a_full_queue_and_a_late_answer(monkeypatch: pytest.MonkeyPatch, serving
 
 def test_a_defect_is_one_line_of_json(monkeypatch: pytest.MonkeyPatch, serving: Serving) -> None:
     with serving(ServeConfig(cache=0)) as client:
-        monkeypatch.setattr("translate.serve.work.text_parts", None)
+        monkeypatch.setattr("translate.serve.api.text_parts", None)
         answer = client.post("/translate", json={"q": THANKS, "source": "en", "target": "fr"})
         assert (answer.status_code, answer.json()) == (500, {"error": "The server failed; its log says why"})

@@ -34,6 +34,7 @@ class ServeConfig:
     cors: bool = setting(True, "Let web pages of other sites use the server.")
     metrics: bool = setting(False, "Answer /metrics, for Prometheus.")
     metrics_token: str = setting("", "Bearer token that /metrics asks for; empty = none.")
+    suggestions: str = setting("", "File to which /suggest adds what users propose, as JSON lines; empty = off.")
     log_texts: bool = setting(False, "Write the texts of requests into the log.")
 
     def __post_init__(self) -> None:

@@ -11,23 +11,26 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from translate.config.serve import ServeConfig
+from translate.serve.documents import html_parts, text_parts
 from translate.serve.errors import ApiError
 from translate.serve.fields import Fields, read_fields
+from translate.serve.files import FORMATS, TranslatedFiles, read_file
 from translate.serve.limits import Gate
 from translate.serve.metrics import Metrics
-from translate.serve.models import NAMES, Models
+from translate.serve.models import NAMES, Guess, Models
 from translate.serve.openapi import SPECIFICATION
-from translate.serve.work import Task, translate_tasks
+from translate.serve.work import Cut, Task, translate_tasks
 
 logger = logging.getLogger("translate.serve")
 
@@ -53,6 +56,7 @@ class Api:
         self._open_models, self.config = open_models, config
         self.models = open_models()
         self.gate, self.metrics = Gate(config), Metrics(lambda: self.models.pool)
+        self.files = TranslatedFiles()
         self._reloading: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -62,6 +66,7 @@ class Api:
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._begin_reload)
         yield
         await asyncio.to_thread(self.models.pool.stop)
+        self.files.remove()
 
     def _begin_reload(self) -> None:
         if self._reloading is None or self._reloading.done():
@@ -81,8 +86,46 @@ class Api:
         """Translate one text or several."""
         fields = await self._fields(request)
         texts, alone = self._texts(fields)
+        cut, count = self._format(fields), self._alternatives(fields)
+        found, guesses = await self._translate(request, fields, texts, cut, count)
+        answer: dict[str, Any] = {"translatedText": [one[0] for one in found]}
+        if guesses:
+            answer["detectedLanguage"] = [guess._asdict() for guess in guesses]
+        if count:
+            answer["alternatives"] = [one[1:] for one in found]
+        return JSONResponse({name: value[0] for name, value in answer.items()} if alone else answer)
+
+    async def translate_file(self, request: Request) -> Response:
+        """Translate a file, and say where to fetch it."""
+        fields = await self._fields(request)
+        upload = fields.file("file")
+        name = upload.filename or ""
+        suffix, text = read_file(name, await upload.read())
+        self._check_length([text])
+        (found,), _ = await self._translate(request, fields, [text], FORMATS[suffix], 0)
+        kept = await asyncio.to_thread(self.files.add, name, found[0])
+        return JSONResponse({"translatedFileUrl": str(request.base_url.replace(path=f"/download_file/{kept}"))})
+
+    async def download_file(self, request: Request) -> Response:
+        """Give a translated file."""
+        name = request.path_params["name"]
+        return FileResponse(self.files.find(name), filename=name.partition(".")[2])
+
+    async def suggest(self, request: Request) -> Response:
+        """Keep a better translation that a user proposes."""
+        fields = await self._fields(request)
+        if not self.config.suggestions:
+            raise ApiError(403, "Suggestions are disabled on this server.")
+        line = json.dumps({name: fields.text(name) for name in ("q", "s", "source", "target")}, ensure_ascii=False)
+        with Path(self.config.suggestions).open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+        return JSONResponse({"success": True})
+
+    async def _translate(
+        self, request: Request, fields: Fields, texts: list[str], cut: Cut, alternatives: int
+    ) -> tuple[list[list[str]], list[Guess]]:
+        """Return the translations of texts, and the languages that they are in where nobody says so."""
         source, target = (self._language(fields.text(name), name) for name in ("source", "target"))
-        is_html, count = self._format(fields), self._alternatives(fields)
         guesses = [self.models.guess(text)[0] for text in texts] if source == AUTO else []
         sources = [guess.language for guess in guesses] or [source] * len(texts)
         for one in dict.fromkeys(sources):
@@ -90,14 +133,8 @@ class Api:
         self.metrics.characters.inc(sum(map(len, texts)))
         if self.config.log_texts:
             logger.info(json.dumps({"source": source, "target": target, "texts": texts}, ensure_ascii=False))
-        tasks = [Task(text, one, target, is_html, count) for text, one in zip(texts, sources, strict=True)]
-        found = await translate_tasks(self.models, tasks, request, self.config.deadline)
-        answer: dict[str, Any] = {"translatedText": [one[0] for one in found]}
-        if guesses:
-            answer["detectedLanguage"] = [guess._asdict() for guess in guesses]
-        if count:
-            answer["alternatives"] = [one[1:] for one in found]
-        return JSONResponse({name: value[0] for name, value in answer.items()} if alone else answer)
+        tasks = [Task(text, one, target, cut, alternatives) for text, one in zip(texts, sources, strict=True)]
+        return await translate_tasks(lambda: self.models.pool, tasks, request, self.config.deadline), guesses
 
     async def detect(self, request: Request) -> Response:
         """Tell the languages that a text may be in."""
@@ -123,9 +160,9 @@ class Api:
                 "frontendTimeout": 500,
                 "apiKeys": config.api_keys,
                 "keyRequired": config.api_keys,
-                "suggestions": False,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "suggestions": bool(config.suggestions),
+                "filesTranslation": True,
+                "supportedFilesFormat": [*FORMATS],
                 "language": {
                     "source": {"code": source, "name": NAMES.get(source, source)},
                     "target": {"code": target, "name": NAMES.get(target, target)},
@@ -158,11 +195,14 @@ class Api:
         """Return the texts of a request, and whether there is one that is not in a list."""
         given = fields.texts("q")
         texts = [given] if isinstance(given, str) else given
+        self._check_length(texts)
+        return texts, isinstance(given, str)
+
+    def _check_length(self, texts: list[str]) -> None:
         sizes = (sum(map(len, texts)), self.config.char_limit), (len(texts), self.config.batch_limit)
         for size, limit in sizes:
             if 0 <= limit < size:
                 raise ApiError(400, f"Invalid request: request ({size}) exceeds text limit ({limit})")
-        return texts, isinstance(given, str)
 
     def _language(self, code: str, name: str) -> str:
         code = code.strip().lower()
@@ -175,11 +215,11 @@ class Api:
             names = [f"{NAMES.get(code, code)} ({code})" for code in (target, source)]
             raise ApiError(400, f"{names[0]} is not available as a target language from {names[1]}")
 
-    def _format(self, fields: Fields) -> bool:
+    def _format(self, fields: Fields) -> Cut:
         kind = fields.get("format") or "text"
         if kind not in ("text", "html"):
             raise ApiError(400, f"{kind} format is not supported")
-        return bool(kind == "html")
+        return html_parts if kind == "html" else text_parts
 
     def _alternatives(self, fields: Fields) -> int:
         count, limit = fields.number("alternatives", 0), self.config.alternatives_limit
@@ -193,6 +233,9 @@ def make_app(open_models: Callable[[], Models], config: ServeConfig) -> Starlett
     api = Api(open_models, config)
     routes = [
         Route("/translate", api.translate, methods=["POST"]),
+        Route("/translate_file", api.translate_file, methods=["POST"]),
+        Route("/download_file/{name}", api.download_file),
+        Route("/suggest", api.suggest, methods=["POST"]),
         Route("/detect", api.detect, methods=["POST"]),
         Route("/languages", api.languages, methods=["GET", "POST"]),
         Route("/frontend/settings", api.frontend_settings, methods=["GET", "POST"]),

@@ -62,6 +62,17 @@ class Fields:
             raise ApiError(400, f"Invalid request: {name} parameter is not a text")
         return value
 
+    def file(self, name: str) -> UploadFile:
+        """Return a file.
+
+        Raises:
+            ApiError: If it is missing, or has no name.
+        """
+        found = next((one for one in self._all(name) if isinstance(one, UploadFile) and one.filename), None)
+        if found is None:
+            raise ApiError(400, f"Invalid request: missing {name} parameter")
+        return found
+
     def number(self, name: str, default: int) -> int:
         """Return a whole number, as such or as a text.
 

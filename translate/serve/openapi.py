@@ -42,6 +42,12 @@ _TRANSLATED = {
         },
     },
 }
+_SUGGEST = {
+    "type": "object",
+    "required": ["q", "s", "source", "target"],
+    "properties": {**dict.fromkeys(("q", "s", "source", "target"), _TEXT), "api_key": _KEY},
+}
+_SUCCESS = {"type": "object", "properties": {"success": {"const": True}}}
 _DETECT = {"type": "object", "required": ["q"], "properties": {"q": _Q, "api_key": _KEY}}
 _DETECTED = {"type": "array", "items": {"oneOf": [_GUESS, {"type": "array", "items": _GUESS}]}}
 _LANGUAGE = {
@@ -82,6 +88,34 @@ def _gives(summary: str, answer: object) -> dict[str, Any]:
     return {"summary": summary, "responses": {"200": {"description": "Done.", **_content(answer)}}}
 
 
+_FILE = {
+    "summary": "Translate a file (txt, html or srt)",
+    "requestBody": {
+        "required": True,
+        **_content(
+            {
+                "type": "object",
+                "required": ["file", "source", "target"],
+                "properties": {
+                    "file": {"type": "string", "contentMediaType": "application/octet-stream"},
+                    "source": _TEXT,
+                    "target": _TEXT,
+                    "api_key": _TEXT,
+                },
+            },
+            "multipart/form-data",
+        ),
+    },
+    "responses": {
+        "200": {
+            "description": "Where to fetch it.",
+            **_content({"type": "object", "properties": {"translatedFileUrl": {"type": "string", "format": "uri"}}}),
+        },
+        **_errors(),
+    },
+}
+
+
 SPECIFICATION: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {
@@ -91,6 +125,15 @@ SPECIFICATION: dict[str, Any] = {
     },
     "paths": {
         "/translate": {"post": _asks("Translate a text or several", _TRANSLATE, _TRANSLATED)},
+        "/translate_file": {"post": _FILE},
+        "/download_file/{name}": {
+            "get": {
+                "summary": "Fetch a translated file",
+                "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                "responses": {"200": {"description": "The file."}, "400": _errors()["400"]},
+            }
+        },
+        "/suggest": {"post": _asks("Propose a better translation, where the server keeps them", _SUGGEST, _SUCCESS)},
         "/detect": {"post": _asks("Tell the languages that a text may be in", _DETECT, _DETECTED)},
         "/languages": {"get": _gives("List the languages", {"type": "array", "items": _LANGUAGE})},
         "/frontend/settings": {"get": _gives("Tell what the server allows", {"type": "object"})},

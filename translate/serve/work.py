@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
-from translate.serve.documents import Part, html_parts, text_parts
+from translate.serve.documents import Part, text_parts
 from translate.serve.errors import ApiError
-from translate.serve.models import Models
-from translate.serve.pool import QueueFullError, Sentence
+from translate.serve.pool import Pool, QueueFullError, Sentence
 from translate.translator.translation import Translation
 
 _RETRY_AFTER = "1"  # seconds
 _LARGE = 20_000  # characters that take so long to cut that other requests should not wait
+
+
+Cut = Callable[[str], list[Part]]
 
 
 class Task(NamedTuple):
@@ -25,22 +27,24 @@ class Task(NamedTuple):
         text: Plain text, or HTML.
         src_lang: Language that it is in.
         tgt_lang: Language to translate it into.
-        is_html: Whether it is HTML.
+        cut: Cuts it into parts, by its format.
         alternatives: How many translations beyond the best one.
     """
 
     text: str
     src_lang: str
     tgt_lang: str
-    is_html: bool = False
+    cut: Cut = text_parts
     alternatives: int = 0
 
 
-async def translate_tasks(models: Models, tasks: Sequence[Task], request: Request, deadline: float) -> list[list[str]]:
+async def translate_tasks(
+    pool: Callable[[], Pool], tasks: Sequence[Task], request: Request, deadline: float
+) -> list[list[str]]:
     """Return the translations of each text, the best first.
 
     Args:
-        models: Of the server.
+        pool: Returns that of the server, which may change while texts are cut.
         tasks: The texts.
         request: Where it ends before they are done, they are given up.
         deadline: Seconds that they may take.
@@ -56,7 +60,7 @@ async def translate_tasks(models: Models, tasks: Sequence[Task], request: Reques
         for part in own
         if part.translated
     ]
-    found = iter(await _translations(models, sentences, request, deadline))
+    found = iter(await _translations(pool(), sentences, request, deadline))
     return [
         _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
         for task, own in zip(tasks, parts, strict=True)
@@ -70,16 +74,16 @@ def _all_parts(tasks: Sequence[Task]) -> list[list[Part]]:
 def _parts(task: Task) -> list[Part]:
     if task.src_lang == task.tgt_lang:
         return [Part(task.text, translated=False)]
-    return html_parts(task.text) if task.is_html else text_parts(task.text)
+    return task.cut(task.text)
 
 
 async def _translations(
-    models: Models, sentences: Sequence[Sentence], request: Request, deadline: float
+    pool: Pool, sentences: Sequence[Sentence], request: Request, deadline: float
 ) -> list[Translation]:
     if not sentences:
         return []
     try:
-        futures = models.pool.submit(sentences)
+        futures = pool.submit(sentences)
     except QueueFullError as error:
         message = "The server is busy: too many sentences wait"
         raise ApiError(503, message, {"Retry-After": _RETRY_AFTER}) from error
