@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from translate.config.serve import ServeConfig
-from translate.serve.api import make_app
+from translate.serve.app import make_app
 from translate.serve.models import Models
 from translate.translator.bundle import SHIPPED
 

@@ -32,6 +32,7 @@ class ServeConfig:
         False, "Take a client's address from X-Forwarded-For, which only a proxy in front of the server may set."
     )
     cors: bool = setting(True, "Let web pages of other sites use the server.")
+    page: bool = setting(True, "Show a page to translate on, at /.")
     metrics: bool = setting(False, "Answer /metrics, for Prometheus.")
     metrics_token: str = setting("", "Bearer token that /metrics asks for; empty = none.")
     suggestions: str = setting("", "File to which /suggest adds what users propose, as JSON lines; empty = off.")

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("translate.serve").setLevel(logging.INFO if args.verbose else logging.WARNING)
     import uvicorn
 
-    from translate.serve.api import make_app
+    from translate.serve.app import make_app
     from translate.serve.models import Models
 
     paths = args.model or [SHIPPED]

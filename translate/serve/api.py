@@ -8,18 +8,14 @@ import logging
 import secrets
 import signal
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from translate.config.serve import ServeConfig
 from translate.serve.documents import html_parts, text_parts
@@ -35,13 +31,6 @@ from translate.serve.work import Cut, Task, translate_tasks
 logger = logging.getLogger("translate.serve")
 
 AUTO = "auto"
-_CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type",
-    "Access-Control-Expose-Headers": "Authorization",
-    "Access-Control-Allow-Methods": "GET, POST",
-    "Access-Control-Max-Age": "1728000",
-}
 
 
 class Api:
@@ -84,9 +73,9 @@ class Api:
 
     async def translate(self, request: Request) -> Response:
         """Translate one text or several."""
-        fields = await self._fields(request)
+        fields = await self.read(request)
         texts, alone = self._texts(fields)
-        cut, count = self._format(fields), self._alternatives(fields)
+        cut, count = self._format(fields), self.alternatives(fields)
         found, guesses = await self._translate(request, fields, texts, cut, count)
         answer: dict[str, Any] = {"translatedText": [one[0] for one in found]}
         if guesses:
@@ -97,11 +86,11 @@ class Api:
 
     async def translate_file(self, request: Request) -> Response:
         """Translate a file, and say where to fetch it."""
-        fields = await self._fields(request)
+        fields = await self.read(request)
         upload = fields.file("file")
         name = upload.filename or ""
         suffix, text = read_file(name, await upload.read())
-        self._check_length([text])
+        self.check_length([text])
         (found,), _ = await self._translate(request, fields, [text], FORMATS[suffix], 0)
         kept = await asyncio.to_thread(self.files.add, name, found[0])
         return JSONResponse({"translatedFileUrl": str(request.base_url.replace(path=f"/download_file/{kept}"))})
@@ -113,7 +102,7 @@ class Api:
 
     async def suggest(self, request: Request) -> Response:
         """Keep a better translation that a user proposes."""
-        fields = await self._fields(request)
+        fields = await self.read(request)
         if not self.config.suggestions:
             raise ApiError(403, "Suggestions are disabled on this server.")
         line = json.dumps({name: fields.text(name) for name in ("q", "s", "source", "target")}, ensure_ascii=False)
@@ -125,6 +114,16 @@ class Api:
         self, request: Request, fields: Fields, texts: list[str], cut: Cut, alternatives: int
     ) -> tuple[list[list[str]], list[Guess]]:
         """Return the translations of texts, and the languages that they are in where nobody says so."""
+        sources, target, guesses = self.languages_of(fields, texts)
+        tasks = [Task(text, one, target, cut, alternatives) for text, one in zip(texts, sources, strict=True)]
+        return await translate_tasks(lambda: self.models.pool, tasks, request, self.config.deadline), guesses
+
+    def languages_of(self, fields: Fields, texts: list[str]) -> tuple[list[str], str, list[Guess]]:
+        """Return the language of each text, the one to translate into, and the guesses where nobody says the first.
+
+        Raises:
+            ApiError: If one of them is missing, or they are not translated so.
+        """
         source, target = (self._language(fields.text(name), name) for name in ("source", "target"))
         guesses = [self.models.guess(text)[0] for text in texts] if source == AUTO else []
         sources = [guess.language for guess in guesses] or [source] * len(texts)
@@ -133,12 +132,11 @@ class Api:
         self.metrics.characters.inc(sum(map(len, texts)))
         if self.config.log_texts:
             logger.info(json.dumps({"source": source, "target": target, "texts": texts}, ensure_ascii=False))
-        tasks = [Task(text, one, target, cut, alternatives) for text, one in zip(texts, sources, strict=True)]
-        return await translate_tasks(lambda: self.models.pool, tasks, request, self.config.deadline), guesses
+        return sources, target, guesses
 
     async def detect(self, request: Request) -> Response:
         """Tell the languages that a text may be in."""
-        fields = await self._fields(request)
+        fields = await self.read(request)
         texts, alone = self._texts(fields)
         guesses = [[guess._asdict() for guess in self.models.guess(text)] for text in texts]
         return JSONResponse(guesses[0] if alone else guesses)
@@ -186,7 +184,12 @@ class Api:
         """Give the description of this interface."""
         return JSONResponse(SPECIFICATION)
 
-    async def _fields(self, request: Request) -> Fields:
+    async def read(self, request: Request) -> Fields:
+        """Return the fields of a request that may be answered.
+
+        Raises:
+            ApiError: As `read_fields` and `Gate.check`.
+        """
         fields = await read_fields(request, self.config.body_limit)
         self.gate.check(request, fields)
         return fields
@@ -195,10 +198,11 @@ class Api:
         """Return the texts of a request, and whether there is one that is not in a list."""
         given = fields.texts("q")
         texts = [given] if isinstance(given, str) else given
-        self._check_length(texts)
+        self.check_length(texts)
         return texts, isinstance(given, str)
 
-    def _check_length(self, texts: list[str]) -> None:
+    def check_length(self, texts: list[str]) -> None:
+        """Raise ApiError if texts are too many or too long."""
         sizes = (sum(map(len, texts)), self.config.char_limit), (len(texts), self.config.batch_limit)
         for size, limit in sizes:
             if 0 <= limit < size:
@@ -221,85 +225,9 @@ class Api:
             raise ApiError(400, f"{kind} format is not supported")
         return html_parts if kind == "html" else text_parts
 
-    def _alternatives(self, fields: Fields) -> int:
+    def alternatives(self, fields: Fields) -> int:
+        """Return how many alternatives are asked for, or raise ApiError if they are too many."""
         count, limit = fields.number("alternatives", 0), self.config.alternatives_limit
         if count < 0 or 0 <= limit < count:
             raise ApiError(400, f"Invalid request: alternatives parameter must be <= {limit} and at least 0")
         return count
-
-
-def make_app(open_models: Callable[[], Models], config: ServeConfig) -> Starlette:
-    """Return the application that a server such as uvicorn runs; arguments as of `Api`."""
-    api = Api(open_models, config)
-    routes = [
-        Route("/translate", api.translate, methods=["POST"]),
-        Route("/translate_file", api.translate_file, methods=["POST"]),
-        Route("/download_file/{name}", api.download_file),
-        Route("/suggest", api.suggest, methods=["POST"]),
-        Route("/detect", api.detect, methods=["POST"]),
-        Route("/languages", api.languages, methods=["GET", "POST"]),
-        Route("/frontend/settings", api.frontend_settings, methods=["GET", "POST"]),
-        Route("/health", api.health),
-        Route("/spec", api.specification),
-    ]
-    if config.metrics:
-        routes.append(Route("/metrics", api.prometheus))
-
-    handlers: dict[Any, Any] = {ApiError: _api_error, HTTPException: _http_error, Exception: _server_error}
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=api.running)
-    app.add_middleware(_Watch, metrics=api.metrics, cors=config.cors, routes={route.path for route in routes})
-    return app
-
-
-async def _api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    return JSONResponse({"error": error.message}, error.status, error.headers)
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
-async def _server_error(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "The server failed; its log says why"}, 500)
-
-
-class _Watch:
-    """Counts and times requests, logs them, and lets pages of other sites read the answers.
-
-    Args:
-        app: What answers.
-        metrics: Counts.
-        cors: Whether pages of other sites may use the server.
-        routes: Paths that have a label of their own.
-    """
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, cors: bool, routes: set[str]) -> None:
-        self.app, self.metrics, self.cors, self.routes = app, metrics, cors, routes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        start, status = time.perf_counter(), 500
-
-        async def answer(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                if self.cors:
-                    message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _CORS.items()]
-            await send(message)
-
-        if self.cors and scope["method"] == "OPTIONS":
-            await Response(status_code=204)(scope, receive, answer)
-            return
-        with self.metrics.in_flight.track_inprogress():
-            try:
-                await self.app(scope, receive, answer)
-            finally:
-                seconds = time.perf_counter() - start
-                path = scope["path"] if scope["path"] in self.routes else "other"
-                self.metrics.duration.labels(path, str(status)).observe(seconds)
-                logger.info(json.dumps({"path": path, "status": status, "seconds": round(seconds, 4)}))

@@ -88,6 +88,30 @@ class Fields:
             return int(value)
         raise ApiError(400, f"Invalid request: {name} parameter is not a number")
 
+    def flag(self, name: str) -> bool:
+        """Return whether something is wanted.
+
+        Raises:
+            ApiError: If the field is neither true nor false.
+        """
+        value = self.get(name)
+        if value in (None, False, "false", "0", True, "true", "1"):
+            return value in (True, "true", "1")
+        raise ApiError(400, f"Invalid request: {name} parameter is neither true nor false")
+
+    def mapping(self, name: str) -> dict[str, str]:
+        """Return texts by texts, of JSON alone.
+
+        Raises:
+            ApiError: If the field is something else.
+        """
+        value = self.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+            raise ApiError(400, f"Invalid request: {name} parameter is no object of texts")
+        return value
+
     def _all(self, name: str) -> list[str | UploadFile]:
         return [value for form in self._forms for value in form.getlist(name)]
 

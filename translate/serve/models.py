@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from translate.config.serve import ServeConfig
 from translate.serve.pool import Pool, Sentence
@@ -83,7 +83,8 @@ class Models:
         decode, count = translator.config.decode, first.num_hypotheses
         options = replace(decode, num_hypotheses=count, beam_size=max(decode.beam_size, count))
         texts = [one.text for one in sentences]
-        return translator.translate(texts, options, protect=first.protect, alignments=first.alignments)
+        more: Any = {"protect": first.protect, "alignments": first.alignments, "terms": dict(first.terms)}
+        return translator.translate(texts, options, **more)
 
 
 def _own_threads(translator: Translator) -> int:

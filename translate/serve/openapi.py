@@ -14,15 +14,18 @@ _GUESS = {
     "required": ["confidence", "language"],
     "properties": {"confidence": {"type": "number", "minimum": 0, "maximum": 100}, "language": _TEXT},
 }
+_SOURCE = {**_TEXT, "description": "Language code, or `auto`.", "examples": ["en"]}
+_TARGET = {**_TEXT, "description": "Language code.", "examples": ["fr"]}
+_ALTERNATIVES = {"type": "integer", "minimum": 0, "default": 0, "description": "More translations."}
 _TRANSLATE = {
     "type": "object",
     "required": ["q", "source", "target"],
     "properties": {
         "q": _Q,
-        "source": {**_TEXT, "description": "Language code, or `auto`.", "examples": ["en"]},
-        "target": {**_TEXT, "description": "Language code.", "examples": ["fr"]},
+        "source": _SOURCE,
+        "target": _TARGET,
         "format": {**_TEXT, "enum": ["text", "html"], "default": "text"},
-        "alternatives": {"type": "integer", "minimum": 0, "default": 0, "description": "More translations."},
+        "alternatives": _ALTERNATIVES,
         "api_key": _KEY,
     },
 }
@@ -116,6 +119,74 @@ _FILE = {
 }
 
 
+_V1 = {
+    "type": "object",
+    "required": ["text", "source", "target"],
+    "properties": {
+        "text": _TEXT,
+        "source": _SOURCE,
+        "target": _TARGET,
+        "alternatives": _ALTERNATIVES,
+        "alignments": {
+            "type": "boolean",
+            "description": "Link words, which are what spaces separate; not with `protect` or `terms`.",
+        },
+        "protect": {"type": "boolean", "description": "Keep tags, addresses, placeholders and quantities."},
+        "terms": {
+            "type": "object",
+            "additionalProperties": _TEXT,
+            "description": "What is to be translated how; JSON alone.",
+        },
+        "api_key": _KEY,
+    },
+}
+_TRANSLATION = {
+    "type": "object",
+    "required": ["text", "score", "log_prob"],
+    "properties": {
+        "text": _TEXT,
+        "score": {"type": "number"},
+        "log_prob": {"type": "number", "description": "Natural logarithm."},
+        "alignment": {
+            "type": "array",
+            "items": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "integer"}]},
+            "description": "Source word and target word, from 0.",
+        },
+    },
+}
+_SEGMENTS = {
+    "type": "object",
+    "required": ["source", "target", "segments"],
+    "properties": {
+        "source": _TEXT,
+        "target": _TEXT,
+        "confidence": {"type": "number"},
+        "segments": {
+            "type": "array",
+            "description": "Sentences and what is between them; their texts together are the text.",
+            "items": {
+                "type": "object",
+                "required": ["text", "translations"],
+                "properties": {"text": _TEXT, "translations": {"type": "array", "items": _TRANSLATION}},
+            },
+        },
+    },
+}
+_PAIR = {
+    "type": "object",
+    "required": ["text", "translation", "source", "target"],
+    "properties": {**dict.fromkeys(("text", "translation", "source", "target"), _TEXT), "api_key": _KEY},
+}
+_ATTENTION = {
+    "type": "object",
+    "properties": {
+        "source_pieces": {"type": "array", "items": _TEXT},
+        "target_pieces": {"type": "array", "items": _TEXT},
+        "weights": {"type": "array", "description": "[layers][heads][target pieces][source pieces]", "items": {}},
+    },
+}
+
+
 SPECIFICATION: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {
@@ -135,6 +206,10 @@ SPECIFICATION: dict[str, Any] = {
         },
         "/suggest": {"post": _asks("Propose a better translation, where the server keeps them", _SUGGEST, _SUCCESS)},
         "/detect": {"post": _asks("Tell the languages that a text may be in", _DETECT, _DETECTED)},
+        "/v1/translate": {
+            "post": _asks("Translate sentence by sentence; as server-sent events if they are accepted", _V1, _SEGMENTS)
+        },
+        "/v1/attention": {"post": _asks("Give the weights of cross-attention", _PAIR, _ATTENTION)},
         "/languages": {"get": _gives("List the languages", {"type": "array", "items": _LANGUAGE})},
         "/frontend/settings": {"get": _gives("Tell what the server allows", {"type": "object"})},
         "/health": {

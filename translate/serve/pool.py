@@ -31,6 +31,7 @@ class Sentence(NamedTuple):
         num_hypotheses: How many translations.
         protect: Whether tags and placeholders stay, as in `Translator.translate`.
         alignments: Whether words are aligned.
+        terms: Source and target of what is translated so, as in `Translator.translate`.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Sentence(NamedTuple):
     num_hypotheses: int = 1
     protect: bool = False
     alignments: bool = False
+    terms: tuple[tuple[str, str], ...] = ()
 
     @property
     def bucket(self) -> tuple[object, ...]:

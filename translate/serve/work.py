@@ -60,7 +60,7 @@ async def translate_tasks(
         for part in own
         if part.translated
     ]
-    found = iter(await _translations(pool(), sentences, request, deadline))
+    found = iter(await finished(queued(pool(), sentences), request, deadline))
     return [
         _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
         for task, own in zip(tasks, parts, strict=True)
@@ -77,16 +77,27 @@ def _parts(task: Task) -> list[Part]:
     return task.cut(task.text)
 
 
-async def _translations(
-    pool: Pool, sentences: Sequence[Sentence], request: Request, deadline: float
-) -> list[Translation]:
-    if not sentences:
-        return []
+def queued(pool: Pool, sentences: Sequence[Sentence]) -> list[asyncio.Future[Translation]]:
+    """Queue sentences.
+
+    Raises:
+        ApiError: 503 if too many wait.
+    """
     try:
-        futures = pool.submit(sentences)
+        return pool.submit(sentences)
     except QueueFullError as error:
         message = "The server is busy: too many sentences wait"
         raise ApiError(503, message, {"Retry-After": _RETRY_AFTER}) from error
+
+
+async def finished(
+    futures: Sequence[asyncio.Future[Translation]], request: Request, deadline: float
+) -> list[Translation]:
+    """Wait for translations; they are given up when the client leaves.
+
+    Raises:
+        ApiError: 504 after the deadline, 400 where a text cannot be translated so.
+    """
     together: asyncio.Future[list[Translation]] = asyncio.gather(*futures)
     gone: asyncio.Future[None] = asyncio.ensure_future(_disconnected(request))
     try:
@@ -95,6 +106,8 @@ async def _translations(
         if together.done():
             return together.result()
         raise ApiError(499 if gone.done() else 504, f"The translation took more than {deadline:g} seconds")
+    except ValueError as error:
+        raise ApiError(400, f"Invalid request: {error}") from error
     finally:
         gone.cancel()
         together.cancel()

@@ -1,0 +1,45 @@
+"""The page to translate on: three files, no framework, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+_FOLDER = Path(__file__).parent
+_KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def page_routes() -> list[Route]:
+    """Return the routes of the page and its files."""
+    return [Route("/", _index), Route("/page/{name}", _file)]
+
+
+async def _index(request: Request) -> Response:
+    return _answer("index.html")
+
+
+async def _file(request: Request) -> Response:
+    return _answer(request.path_params["name"])
+
+
+def _answer(name: str) -> Response:
+    if name not in _KINDS:
+        raise HTTPException(404)
+    return Response(_read(name), media_type=_KINDS[name], headers=_HEADERS)
+
+
+@cache
+def _read(name: str) -> bytes:
+    return (_FOLDER / name).read_bytes()
