@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from translate.common.resources import conf_dir
 from translate.compare.__main__ import parse as parse_compare
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
 from translate.config.evaluate import EvaluateConfig
 from translate.config.export import ExportConfig
 from translate.config.train import TrainConfig
@@ -26,7 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 MODEL = ROOT / "tests" / "fixtures" / "everyday_model"  # in the place of the first run of a reader
 COMPOSED = {"train": TrainConfig, "benchmark train": BenchmarkTrainConfig}  # with the groups of conf/
-FLAT = {"evaluate": EvaluateConfig, "export": ExportConfig, "benchmark decode": BenchmarkDecodeConfig}
+FLAT = {
+    "evaluate": EvaluateConfig,
+    "export": ExportConfig,
+    "benchmark decode": BenchmarkDecodeConfig,
+    "benchmark serve": BenchmarkServeConfig,
+}
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

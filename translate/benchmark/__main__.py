@@ -1,4 +1,4 @@
-"""The benchmark command: `python -m translate.benchmark train|decode [group=choice …] [key=value …]`."""
+"""The benchmark command: `python -m translate.benchmark train|decode|serve [group=choice …] [key=value …]`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 
 from translate.common.command import run_command
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
 from translate.translator.bundle import find_model
 
 _HELP = """\
-usage: python -m translate.benchmark train|decode [group=choice …] [key=value …]
+usage: python -m translate.benchmark train|decode|serve [group=choice …] [key=value …]
 
 Measure on this machine, in one command, what a run would get, and what the machine could give.
 
@@ -19,6 +19,7 @@ Measure on this machine, in one command, what a run would get, and what the mach
           matmul peak, padding, data wait, peak memory, the parts of a step; settings as for translate.train
   decode  how fast a model translates: sentences/s, latency of one sentence, memory and BLEU in each precision, beside
           CTranslate2 and Hugging Face's generate on the same weights
+  serve   what translate.serve adds to a sentence, and what many clients get, beside the engine by itself
 
 examples:
   python -m translate.benchmark train                                      the embedded corpus, a few minutes
@@ -31,6 +32,7 @@ examples:
   python -m translate.benchmark decode model=RUN                           its validation split, 15 minutes and more
   python -m translate.benchmark decode model=RUN sentences=100 rounds=1    a quick look
   python -m translate.benchmark decode --help                              every setting
+  python -m translate.benchmark serve src=FILE                             the general model, 64 clients
 
 The tables go to stdout, progress to stderr."""
 
@@ -68,9 +70,27 @@ def benchmark_decode() -> None:
     hydra_main("benchmark_decode", BenchmarkDecodeConfig, task, groups=False)
 
 
+def benchmark_serve() -> None:
+    """Run `serve`; Hydra reads the rest of the command line."""
+    from translate.config.compose import hydra_main  # needs the extra train
+
+    command = shlex.join(["python", "-m", "translate.benchmark", "serve", *sys.argv[1:]])
+
+    def task(config: BenchmarkServeConfig) -> None:
+        find_model(config.model)  # before torch is loaded
+        from translate.benchmark.serving import benchmark_serving
+
+        print(benchmark_serving(config, command=command).to_markdown(), end="")
+        if config.output:
+            print(f"written: {config.output}/serve.md (and serve.json)", file=sys.stderr)
+
+    hydra_main("benchmark_serve", BenchmarkServeConfig, task, groups=False)
+
+
 COMMANDS: dict[str, Callable[[], None]] = {
     "train": benchmark_train,
     "decode": benchmark_decode,
+    "serve": benchmark_serve,
 }
 
 

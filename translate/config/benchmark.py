@@ -92,7 +92,28 @@ class BenchmarkDecodeConfig:
             raise ValueError("src=FILE and ref=FILE belong together: sentences and their references")
         if self.src and (self.data_root or self.split != "valid"):
             raise ValueError("data_root and split are of the run's own data; with src=FILE ref=FILE leave them out")
-        measured = ("beam_size", "length_penalty", "max_output_len", "max_output_ratio")
+        measured = ("beam_size", "length_penalty", "max_output_len", "max_output_ratio", "shortlist")
         for name, value in vars(self.decode).items():
             if name not in measured and value != getattr(DecodeConfig, name):
                 raise ValueError(f"decode.{name} ({value}) must be {getattr(DecodeConfig, name)} in this benchmark")
+
+
+@dataclass
+class BenchmarkServeConfig:
+    """Settings of a measurement of the server."""
+
+    model: str = setting("en-fr", "Run directory or model directory.")
+    src: str | None = setting(None, "Text file with a sentence per line; null = the embedded validation sentences.")
+    source: str = setting("en", "Language of the sentences.")
+    target: str = setting("fr", "Language to translate them into.")
+    sentences: int = setting(1000, "Translate this many different sentences from the start.", at_least=1)
+    latency_sentences: int = setting(
+        100, "Number of sentences, evenly spaced, that a single client sends one after the other.", at_least=1
+    )
+    clients: int = setting(64, "Clients that send sentences at the same time.", at_least=1)
+    rounds: int = setting(5, "Measurements of each server, in turns, after one that does not count.", at_least=1)
+    peers: bool = setting(True, "Whether to measure CTranslate2 behind a plain route too, where it is installed.")
+    output: str | None = setting(None, "Folder for serve.json and serve.md; null = none.")
+
+    def __post_init__(self) -> None:
+        check_settings("", self)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from translate.common.files import write_text
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
 from translate.config.evaluate import EvaluateConfig
@@ -41,6 +41,7 @@ SCHEMAS: dict[str, type] = {  # by the file of conf/ that explains its settings
     "export": ExportConfig,
     "benchmark_train": BenchmarkTrainConfig,
     "benchmark_decode": BenchmarkDecodeConfig,
+    "benchmark_serve": BenchmarkServeConfig,
 }
 
 
