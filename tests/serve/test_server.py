@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -82,6 +83,32 @@ def test_clients_of_libretranslate_use_it_unchanged(server: Server) -> None:
         assert other.translate(THANKS, source="en", target="fr").translated_text == MERCI
     found = asyncio.run(ask_for_list(aio, server.url))
     assert found.translated_text == [MERCI, MERCI]
+
+
+@pytest.mark.parametrize(
+    ("package", "code"),
+    [
+        (
+            "libretranslate",
+            "const { translate } = require('libretranslate');"
+            "translate({ query: TEXT, source: 'en', target: 'fr', apiurl: URL }).then(console.log)",
+        ),
+        (
+            "translate",
+            "import('file://' + require.resolve('translate')).then(({ default: translate }) => {"
+            "Object.assign(translate, { engine: 'libre', url: URL + '/translate', key: '' });"
+            "translate(TEXT, { from: 'en', to: 'fr' }).then(console.log) })",
+        ),
+    ],
+)
+def test_clients_of_npm_use_it_unchanged(server: Server, package: str, code: str) -> None:
+    node = shutil.which("node")
+    found = node and subprocess.run([node, "-e", f"require.resolve('{package}')"], capture_output=True).returncode == 0
+    if not found:
+        pytest.skip(f"NODE_PATH has no {package}: npm install {package}, and NODE_PATH=node_modules")
+    script = f"const TEXT = {json.dumps(THANKS)}, URL = {json.dumps(server.url)}; {code}"
+    done = subprocess.run([str(node), "-e", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"{MERCI}\n", done.stderr
 
 
 def test_signals_reload_and_end_it(server: Server) -> None:
