@@ -91,12 +91,12 @@ def test_clients_of_libretranslate_use_it_unchanged(server: Server) -> None:
         (
             "libretranslate",
             "const { translate } = require('libretranslate');"
-            "translate({ query: TEXT, source: 'en', target: 'fr', apiurl: URL }).then(console.log)",
+            "translate({ query: TEXT, source: 'en', target: 'fr', apiurl: SERVER }).then(console.log)",
         ),
         (
             "translate",
             "import('file://' + require.resolve('translate')).then(({ default: translate }) => {"
-            "Object.assign(translate, { engine: 'libre', url: URL + '/translate', key: '' });"
+            "Object.assign(translate, { engine: 'libre', url: SERVER + '/translate', key: '' });"
             "translate(TEXT, { from: 'en', to: 'fr' }).then(console.log) })",
         ),
     ],
@@ -106,7 +106,7 @@ def test_clients_of_npm_use_it_unchanged(server: Server, package: str, code: str
     found = node and subprocess.run([node, "-e", f"require.resolve('{package}')"], capture_output=True).returncode == 0
     if not found:
         pytest.skip(f"NODE_PATH has no {package}: npm install {package}, and NODE_PATH=node_modules")
-    script = f"const TEXT = {json.dumps(THANKS)}, URL = {json.dumps(server.url)}; {code}"
+    script = f"const TEXT = {json.dumps(THANKS)}, SERVER = {json.dumps(server.url)}; {code}"
     done = subprocess.run([str(node), "-e", script], capture_output=True, text=True, timeout=60)
     assert done.stdout == f"{MERCI}\n", done.stderr
 
