@@ -19,7 +19,9 @@ class ServeConfig:
     req_limit: int = setting(-1, "Most requests a minute of each API key, or of each address without one.", at_least=-1)
     body_limit: int = setting(10_000_000, "Most bytes of a request's body.", at_least=1)
     queue_limit: int = setting(
-        20_000, "Most sentences that wait to be translated; requests beyond it are refused with 503.", at_least=1
+        1_000,
+        "Most sentences that wait to be translated; a request beyond it is refused with 503, unless nothing waits.",
+        at_least=1,
     )
     deadline: float = setting(30.0, "Seconds after which a request that is not done is given up, with 504.", above=0)
     cache: int = setting(10_000, "Translated sentences that are kept for the next time; 0 = none.", at_least=0)
