@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from translate.config.serve import ServeConfig
 from translate.serve.app import make_app
 from translate.serve.models import Models
+from translate.serve.pool import Pool
 from translate.translator.bundle import SHIPPED
 
 
@@ -33,3 +34,9 @@ def serving() -> Callable[[ServeConfig], TestClient]:
 def _serving(config: ServeConfig) -> TestClient:
     app = make_app(lambda: Models([SHIPPED], config), config)
     return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def _untranslated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets every sentence wait for ever."""
+    monkeypatch.setattr(Pool, "_take", lambda _: [])

@@ -199,13 +199,14 @@ def test_metrics_count_by_route_and_status_and_need_their_token(serving: Serving
         assert "translate_sentences_queued 0.0" in answer.text
 
 
+@pytest.mark.usefixtures("_untranslated")
 def test_a_full_queue_and_a_late_answer(monkeypatch: pytest.MonkeyPatch, serving: Serving) -> None:
     from translate.serve.pool import Pool, QueueFullError
 
     def full(*_: object) -> None:
         raise QueueFullError
 
-    with serving(ServeConfig(deadline=1e-9, cache=0)) as client:
+    with serving(ServeConfig(deadline=0.05)) as client:
         values = {"q": THANKS, "source": "en", "target": "fr"}
         assert client.post("/translate", json=values).status_code == 504
         monkeypatch.setattr(Pool, "submit", full)

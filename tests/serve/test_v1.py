@@ -52,8 +52,9 @@ def test_sentences_stream_as_they_are_done(client: TestClient) -> None:
     assert segments[1]["translations"][0]["text"] == "Merci beaucoup."
 
 
+@pytest.mark.usefixtures("_untranslated")
 def test_a_stream_ends_at_the_deadline(serving: Callable[[ServeConfig], TestClient]) -> None:
-    with serving(ServeConfig(deadline=1e-9, cache=0)) as client:
+    with serving(ServeConfig(deadline=0.05)) as client:
         values = {"text": TEXT, "source": "en", "target": "fr"}
         answer = client.post("/v1/translate", json=values, headers={"Accept": "text/event-stream"})
         assert answer.text.rstrip().endswith('event: error\ndata: {"error": "The translation took too long"}')
