@@ -1,6 +1,7 @@
 """The interface, field by field, with the general model behind it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,8 +165,24 @@ def test_what_a_page_and_a_monitor_ask(client: TestClient) -> None:
 def test_the_description_names_every_route(client: TestClient) -> None:
     specification = client.get("/spec").json()
     routes = {route.path for route in client.app.routes}  # type: ignore[attr-defined]
-    assert set(specification["paths"]) == routes - {"/", "/page/{name}"}
+    assert set(specification["paths"]) == routes - {"/", "/page/{name}", "/docs"}
     assert specification["openapi"].startswith("3.")
+
+
+@pytest.mark.parametrize("path", ["/translate", "/detect", "/v1/translate", "/v1/attention"])
+def test_the_examples_of_the_description_work(client: TestClient, path: str) -> None:
+    body = client.get("/spec").json()["paths"][path]["post"]["requestBody"]
+    assert client.post(path, json=body["content"]["application/json"]["schema"]["examples"][0]).status_code == 200
+
+
+def test_the_description_is_shown(client: TestClient) -> None:
+    shown = client.get("/docs", headers={"host": "example.org"})
+    assert "script-src 'self'" in shown.headers["content-security-policy"]
+    paths = client.get("/spec").json()["paths"]
+    assert set(re.findall(r"<h2><code>[A-Z]+ (\S+)</code>", shown.text)) == set(paths)
+    assert "curl http://example.org/translate -H" in shown.text
+    assert "<td>boolean</td><td>Keep tags, addresses, placeholders and quantities.</td>" in shown.text
+    assert "<b>" not in client.get("/docs", headers={"host": "<b>.example"}).text
 
 
 def test_suggestions_are_kept_where_that_is_wanted(client: TestClient, serving: Serving, tmp_path: Path) -> None:

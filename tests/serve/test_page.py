@@ -178,6 +178,19 @@ def test_axe_finds_nothing_wrong(browser: Any, url: str, scheme: str) -> None:
     assert [(one["id"], one["impact"]) for one in violations] == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1100])
+def test_axe_finds_nothing_wrong_in_the_description(browser: Any, url: str, scheme: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(f"{url}/docs")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    violations = axe.Axe().run(page).response["violations"]
+    context.close()
+    assert [(one["id"], one["impact"]) for one in violations] == []
+
+
 def test_an_error_is_said(page: Any) -> None:
     page.evaluate("fetch = async () => ({ ok: false, json: async () => ({ error: 'Slowdown: 2 per 1 minute' }) })")
     page.fill("#text", "Hello.")

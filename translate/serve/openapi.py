@@ -28,6 +28,7 @@ _TRANSLATE = {
         "alternatives": _ALTERNATIVES,
         "api_key": _KEY,
     },
+    "examples": [{"q": "Thank you very much.", "source": "auto", "target": "fr", "alternatives": 2}],
 }
 _TRANSLATED = {
     "type": "object",
@@ -49,9 +50,15 @@ _SUGGEST = {
     "type": "object",
     "required": ["q", "s", "source", "target"],
     "properties": {**dict.fromkeys(("q", "s", "source", "target"), _TEXT), "api_key": _KEY},
+    "examples": [{"q": "Thank you.", "s": "Merci bien.", "source": "en", "target": "fr"}],
 }
 _SUCCESS = {"type": "object", "properties": {"success": {"const": True}}}
-_DETECT = {"type": "object", "required": ["q"], "properties": {"q": _Q, "api_key": _KEY}}
+_DETECT = {
+    "type": "object",
+    "required": ["q"],
+    "properties": {"q": _Q, "api_key": _KEY},
+    "examples": [{"q": "Merci beaucoup."}],
+}
 _DETECTED = {"type": "array", "items": {"oneOf": [_GUESS, {"type": "array", "items": _GUESS}]}}
 _LANGUAGE = {
     "type": "object",
@@ -105,6 +112,7 @@ _FILE = {
                     "target": _TEXT,
                     "api_key": _TEXT,
                 },
+                "examples": [{"file": "@letter.txt", "source": "en", "target": "fr"}],
             },
             "multipart/form-data",
         ),
@@ -139,6 +147,7 @@ _V1 = {
         },
         "api_key": _KEY,
     },
+    "examples": [{"text": "Hello {name}. My cat sleeps.", "source": "en", "target": "fr", "protect": True}],
 }
 _TRANSLATION = {
     "type": "object",
@@ -176,6 +185,7 @@ _PAIR = {
     "type": "object",
     "required": ["text", "translation", "source", "target"],
     "properties": {**dict.fromkeys(("text", "translation", "source", "target"), _TEXT), "api_key": _KEY},
+    "examples": [{"text": "Thank you.", "translation": "Merci.", "source": "en", "target": "fr"}],
 }
 _ATTENTION = {
     "type": "object",
@@ -215,6 +225,6 @@ SPECIFICATION: dict[str, Any] = {
         "/health": {
             "get": _gives("Say that the server answers", {"type": "object", "properties": {"status": {"const": "ok"}}})
         },
-        "/spec": {"get": _gives("Give this description", {"type": "object"})},
+        "/spec": {"get": _gives("Give this description as OpenAPI 3", {"type": "object"})},
     },
 }

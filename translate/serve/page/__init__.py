@@ -1,4 +1,4 @@
-"""The page to translate on: three files, no framework, nothing from elsewhere."""
+"""The page to translate on (three files, no framework, nothing from elsewhere) and the one that tells the interface."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+
+from translate.serve.openapi import SPECIFICATION
+from translate.serve.page.reference import reference_page
 
 _FOLDER = Path(__file__).parent
 _KINDS = {"index.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
@@ -23,7 +26,7 @@ _HEADERS = {
 
 def page_routes() -> list[Route]:
     """Return the routes of the page and its files."""
-    return [Route("/", _index), Route("/page/{name}", _file)]
+    return [Route("/", _index), Route("/page/{name}", _file), Route("/docs", _docs)]
 
 
 async def _index(request: Request) -> Response:
@@ -32,6 +35,10 @@ async def _index(request: Request) -> Response:
 
 async def _file(request: Request) -> Response:
     return _answer(request.path_params["name"])
+
+
+async def _docs(request: Request) -> Response:
+    return HTMLResponse(reference_page(SPECIFICATION, str(request.base_url)), headers=_HEADERS)
 
 
 def _answer(name: str) -> Response:
