@@ -28,8 +28,8 @@ class Server:
         url: Its address.
     """
 
-    def __init__(self, cwd: Path) -> None:
-        command = [sys.executable, "-m", "translate.serve", "--port", "0"]
+    def __init__(self, cwd: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "translate.serve", "--port", "0", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=cwd)
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
@@ -139,6 +139,35 @@ def test_clients_that_break_off_disturb_nobody(server: Server) -> None:
     assert time.monotonic() - start < 5
     for connection in open_sockets:
         connection.close()
+
+
+def test_requests_that_do_not_arrive_are_ended(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--read-timeout", "0.5")
+    address = urlsplit(server.url)
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+    first = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    answers = []
+    for start, drip in ((b"", b""), (b"POST /tr", b"a"), (head, b" "), (first, b"G")):
+        with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+            connection.sendall(start)
+            answer = b""
+            while True:  # a byte now and then does not help
+                connection.sendall(drip)
+                connection.settimeout(0.1)
+                try:
+                    received = connection.recv(4096)
+                except TimeoutError:
+                    continue
+                except ConnectionError:
+                    break
+                answer += received
+                if not received:
+                    break
+            answers.append(answer.partition(b"\r\n")[0])
+    assert answers == [b"", b"", b"HTTP/1.1 408 Request Timeout", b"HTTP/1.1 200 OK"]
+    assert ask(server.url) == MERCI
+    server.process.kill()
+    server.process.communicate()
 
 
 def test_a_port_that_is_taken_is_one_line(server: Server) -> None:

@@ -23,6 +23,9 @@ class ServeConfig:
         "Most sentences that wait to be translated; a request beyond it is refused with 503, unless nothing waits.",
         at_least=1,
     )
+    read_timeout: float = setting(
+        30.0, "Seconds that a client may take to send the head of a request, and again for its body (408).", above=0
+    )
     deadline: float = setting(30.0, "Seconds after which a request that is not done is given up, with 504.", above=0)
     cache: int = setting(10_000, "Translated sentences that are kept for the next time; 0 = none.", at_least=0)
     workers: int | None = setting(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import resource
 import signal
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -33,14 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import uvicorn
 
     from translate.serve.app import make_app
+    from translate.serve.connection import with_read_timeout
     from translate.serve.models import Models
 
     paths = args.model or [SHIPPED]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # to which uvicorn comes back once it has finished
+    _allow_connections()
     with _listen(config.host, config.port) as listener:
         app = make_app(lambda: Models(paths, config), config)
         print(f"serving http://{config.host}:{listener.getsockname()[1]}", file=sys.stderr)
-        settings = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SECONDS_TO_END)
+        settings = uvicorn.Config(
+            app,
+            http=with_read_timeout(config.read_timeout),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=_SECONDS_TO_END,
+        )
         uvicorn.Server(settings).run(sockets=[listener])
     return 0
 
@@ -51,6 +61,13 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise ValueError(f"port {port} of {host} is not free: {error.strerror}; choose another with --port") from error
+
+
+def _allow_connections() -> None:
+    """Allow as many open files, and so connections, as the system lets a process have; it often starts with 1,024."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with suppress(ValueError, OSError):  # macOS refuses what it says is the most
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _manage_keys(args: argparse.Namespace) -> None:

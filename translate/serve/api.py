@@ -190,7 +190,7 @@ class Api:
         Raises:
             ApiError: As `read_fields` and `Gate.check`.
         """
-        fields = await read_fields(request, self.config.body_limit)
+        fields = await read_fields(request, body_limit=self.config.body_limit, read_timeout=self.config.read_timeout)
         self.gate.check(request, fields)
         return fields
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -116,13 +117,22 @@ class Fields:
         return [value for form in self._forms for value in form.getlist(name)]
 
 
-async def read_fields(request: Request, body_limit: int) -> Fields:
+async def read_fields(request: Request, *, body_limit: int, read_timeout: float) -> Fields:
     """Read the fields of a request.
 
+    Args:
+        request: What came.
+        body_limit: Most bytes of its body.
+        read_timeout: Seconds that the body may take.
+
     Raises:
-        ApiError: If the body is too long, or not what its content type says.
+        ApiError: If the body is too long, takes too long, or is not what its content type says.
     """
-    body = await _read_body(request, body_limit)
+    try:
+        body = await asyncio.wait_for(_read_body(request, body_limit), read_timeout)
+    except TimeoutError as error:
+        text = f"Invalid request: its body took more than {read_timeout:g} seconds"
+        raise ApiError(408, text, {"Connection": "close"}) from error
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return Fields(_read_json(body))

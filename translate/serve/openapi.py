@@ -68,6 +68,7 @@ _LANGUAGE = {
 _ERRORS = {
     400: "A field is missing or wrong.",
     403: "The API key is wrong.",
+    408: "The body did not come in time.",
     413: "The body is too long.",
     415: "The body is neither JSON nor a form.",
     429: "Too many requests; Retry-After says when to ask again.",

@@ -65,7 +65,7 @@ def _example(path: str, kind: str, schema: Mapping[str, Any], address: str) -> s
     else:
         options = " ".join(f"-F {name}={value}" for name, value in example.items())
     command = f"curl {address}{path.lstrip('/')} {options}"
-    return f'<pre>{escape(command)}</pre>\n'
+    return f"<pre>{escape(command)}</pre>\n"
 
 
 def _fields(title: str, schema: Mapping[str, Any], required: Collection[str] = ()) -> str:
