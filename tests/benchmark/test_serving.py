@@ -32,6 +32,28 @@ def test_it_measures_servers_beside_the_engine(tmp_path: Path) -> None:
     assert "3 clients: sentences/s" in table
 
 
+@pytest.mark.slow
+def test_it_offers_more_than_the_server_can_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(serving, "DIFFERENT", 1000)
+    monkeypatch.setattr(serving, "_our_command", lambda _, own=serving._our_command: [*own(_), "--queue-limit", "20"])
+    lines = [f"Where does number {number} sleep?" for number in range(1000)]
+    (tmp_path / "a.en").write_text("\n".join(lines), encoding="utf-8")
+    config = BenchmarkServeConfig(
+        src=str(tmp_path / "a.en"), sentences=200, rounds=1, latency_sentences=2, peers=False, overload_minutes=0.05
+    )
+    found = benchmark_serving(config, command="")
+    overload = found.overload
+    assert overload is not None
+    assert set(overload.statuses) == {"200", "503"}
+    assert sum(overload.statuses.values()) == round(overload.offered_per_s * overload.seconds)
+    assert overload.offered_per_s == pytest.approx(2 * found.servers[0].sentences_per_s[0], rel=0.2)
+    assert min(overload.memory_mib) > 10
+    assert "200: " in found.to_markdown()
+    config.overload_minutes, config.src = 1, None
+    with pytest.raises(ValueError, match="different sentences are too few for overload_minutes"):
+        benchmark_serving(config, command="")
+
+
 def test_a_server_that_does_not_start_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "a.en").write_text("Hello.\n", encoding="utf-8")
     monkeypatch.setattr(serving, "_our_command", lambda _: ["python", "-c", "import sys; sys.exit('error: no')"])

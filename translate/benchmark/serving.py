@@ -11,16 +11,18 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
 
+from translate.benchmark.overload import DIFFERENT, Overload, measure_overload
+from translate.benchmark.serving_client import Connection
 from translate.common.cores import available_cores
 from translate.common.files import write_text
 from translate.common.resources import everyday_dir
@@ -61,6 +63,7 @@ class ServeBenchmark:
         engine_ms: Milliseconds of each sentence that the engine translates by itself, one at a time.
         engine_sentences_per_s: Of the engine, all sentences in one call, in each round.
         servers: Ours first.
+        overload: What ours did when it was offered too much, if that was measured.
         left_out: What could not be measured, and why.
         config: The settings.
         machine: Versions and cores.
@@ -71,6 +74,7 @@ class ServeBenchmark:
     engine_ms: list[float]
     engine_sentences_per_s: list[float]
     servers: list[ServerResult]
+    overload: Overload | None
     left_out: dict[str, str]
     config: dict[str, object]
     machine: dict[str, str]
@@ -89,6 +93,8 @@ class ServeBenchmark:
             row = [server.name, *_quantiles(server.one_ms, 95), f"{rate:,.0f}", f"{rate / engine:.0%}"]
             rows.append([*row, *_quantiles(server.many_ms, 99)])
         lines = ["# Benchmark of serving", "", *aligned_table(header, rows), ""]
+        if self.overload:
+            lines += [f"- {self.overload.described()}"]
         lines += [f"- left out: {name}: {reason}" for name, reason in self.left_out.items()]
         lines += [f"- {name}: {value}" for name, value in {**self.config, **self.machine}.items() if value is not None]
         return "\n".join([*lines, f"- command: `{self.command}`", f"- date: {self.date}", ""])
@@ -100,7 +106,11 @@ def benchmark_serving(config: BenchmarkServeConfig, *, command: str) -> ServeBen
     Raises:
         ValueError: If the model or the sentences cannot be read, or a server does not start.
     """
-    texts = _read_texts(config)
+    all_texts = _read_texts(config)
+    if config.overload_minutes and len(all_texts) < DIFFERENT:
+        count = f"{len(all_texts):,} different sentences"
+        raise ValueError(f"{count} are too few for overload_minutes, which needs {DIFFERENT:,}: name another src")
+    texts = all_texts[: config.sentences]
     singles = texts[:: max(1, len(texts) // config.latency_sentences)][: config.latency_sentences]
     translator = Translator.load(config.model, device="cpu").into(config.target)
     engine_ms, engine_rates = list[float](), list[float]()
@@ -121,10 +131,18 @@ def benchmark_serving(config: BenchmarkServeConfig, *, command: str) -> ServeBen
                 engine_ms += own
             for server, arguments in servers:
                 _measure(server if number else ServerResult(server.name), arguments, singles, texts, config)
+    overload = None
+    if config.overload_minutes:
+        rate = 2 * median(servers[0][0].sentences_per_s)
+        with _running(servers[0][1]) as (url, process):
+            connect = partial(Connection, url, config.source, config.target)
+            seconds = 60 * config.overload_minutes
+            overload = asyncio.run(measure_overload(connect, all_texts, rate, seconds, process=process))
     found = ServeBenchmark(
         engine_ms=engine_ms,
         engine_sentences_per_s=engine_rates,
         servers=[server for server, _ in servers],
+        overload=overload,
         left_out=left_out,
         config=asdict(config) | {"sentences": len(texts)},
         machine=versions() | {"cores used": str(available_cores()), "uvicorn": version("uvicorn")},
@@ -138,11 +156,11 @@ def benchmark_serving(config: BenchmarkServeConfig, *, command: str) -> ServeBen
 
 
 def _read_texts(config: BenchmarkServeConfig) -> list[str]:
-    """Return different sentences of the file."""
+    """Return the different sentences of the file."""
     path = Path(config.src) if config.src else everyday_dir() / "valid.en"
     with path.open("rb") as file:
         lines = [line for chunk in read_chunks(file, str(path)) for line in chunk]
-    texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))[: config.sentences]
+    texts = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not texts:
         raise ValueError(f"there is nothing to translate in {path}")
     return texts
@@ -177,7 +195,7 @@ def _measure(
     texts: Sequence[str],
     config: BenchmarkServeConfig,
 ) -> None:
-    with _running(arguments) as url:
+    with _running(arguments) as (url, _):
         asyncio.run(_send(url, singles[:5], 1, config))  # warms up
         server.one_ms += asyncio.run(_send(url, singles, 1, config))
         with Timer() as timer:
@@ -187,14 +205,15 @@ def _measure(
 
 
 @contextmanager
-def _running(arguments: Sequence[str]) -> Iterator[str]:
+def _running(arguments: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Start a server; give its address and the number of its process."""
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
         if not line.startswith("serving "):
             raise ValueError(f"the server did not start: {line.strip() or 'it said nothing'}")
-        yield line.split()[1]
+        yield line.split()[1], process.pid
     finally:
         process.kill()
         process.communicate()
@@ -208,21 +227,13 @@ async def _send(url: str, texts: Sequence[str], clients: int, config: BenchmarkS
 
 
 async def _client(url: str, left: Iterator[str], found: list[float], config: BenchmarkServeConfig) -> None:
-    host, port = urlsplit(url).hostname, urlsplit(url).port
-    reader, writer = await asyncio.open_connection(host, port)
-    for text in left:
-        body = json.dumps({"q": text, "source": config.source, "target": config.target}).encode()
-        head = f"POST /translate HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-        with Timer() as timer:
-            writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            answer = await reader.readuntil(b"\r\n\r\n")
-            length = int(answer.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-            await reader.readexactly(length)
-        if not answer.startswith(b"HTTP/1.1 200"):
-            status = answer.partition(b"\r")[0].decode()
-            raise ValueError(f"the server answered {status}")
-        found.append(1000 * timer.seconds)
-    writer.close()
+    with closing(Connection(url, config.source, config.target)) as connection:
+        for text in left:
+            with Timer() as timer:
+                status = await connection.translate(text)
+            if status != 200:
+                raise ValueError(f"the server answered with status {status}")
+            found.append(1000 * timer.seconds)
 
 
 def _quantiles(values: Sequence[float], percent: int) -> list[str]:

@@ -43,8 +43,8 @@ def restart_high_water() -> int:
     return status_bytes("VmRSS") or high_water()
 
 
-def status_bytes(name: str) -> int | None:
-    """Return a size of the process in bytes, such as VmHWM, where the system has /proc."""
-    path = Path("/proc/self/status")
+def status_bytes(name: str, process: int | None = None) -> int | None:
+    """Return a size of a process (null: this one) in bytes, such as VmHWM, where the system has /proc."""
+    path = Path(f"/proc/{process or 'self'}/status")
     found = re.search(rf"^{name}:\s+(\d+) kB", path.read_text() if path.exists() else "", re.MULTILINE)
     return int(found[1]) * 1024 if found else None

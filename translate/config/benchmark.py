@@ -113,6 +113,9 @@ class BenchmarkServeConfig:
     clients: int = setting(64, "Clients that send sentences at the same time.", at_least=1)
     rounds: int = setting(5, "Measurements of each server, in turns, after one that does not count.", at_least=1)
     peers: bool = setting(True, "Whether to measure CTranslate2 behind a plain route too, where it is installed.")
+    overload_minutes: float = setting(
+        0.0, "Then offer twice what the clients got, for so long; needs 10,000 different sentences.", at_least=0
+    )
     output: str | None = setting(None, "Folder for serve.json and serve.md; null = none.")
 
     def __post_init__(self) -> None:
