@@ -35,11 +35,17 @@ def test_it_measures_servers_beside_the_engine(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_it_offers_more_than_the_server_can_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(serving, "DIFFERENT", 1000)
-    monkeypatch.setattr(serving, "_our_command", lambda _, own=serving._our_command: [*own(_), "--queue-limit", "20"])
+    monkeypatch.setattr(serving, "_our_command", lambda _, own=serving._our_command: [*own(_), "--queue-limit", "70"])
     lines = [f"Where does number {number} sleep?" for number in range(1000)]
     (tmp_path / "a.en").write_text("\n".join(lines), encoding="utf-8")
     config = BenchmarkServeConfig(
-        src=str(tmp_path / "a.en"), sentences=200, rounds=1, latency_sentences=2, peers=False, overload_minutes=0.05
+        src=str(tmp_path / "a.en"),
+        sentences=200,
+        clients=8,
+        rounds=1,
+        latency_sentences=2,
+        peers=False,
+        overload_minutes=0.05,
     )
     found = benchmark_serving(config, command="")
     overload = found.overload
@@ -49,7 +55,7 @@ def test_it_offers_more_than_the_server_can_do(monkeypatch: pytest.MonkeyPatch, 
     assert overload.offered_per_s == pytest.approx(2 * found.servers[0].sentences_per_s[0], rel=0.2)
     assert min(overload.memory_mib) > 10
     assert "200: " in found.to_markdown()
-    config.overload_minutes, config.src = 1, None
+    monkeypatch.setattr(serving, "DIFFERENT", 1001)
     with pytest.raises(ValueError, match="different sentences are too few for overload_minutes"):
         benchmark_serving(config, command="")
 

@@ -16,6 +16,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from translate.serve.__main__ import _listen
+
 THANKS, MERCI = "Thank you very much.", "Merci beaucoup."
 pytestmark = pytest.mark.slow
 
@@ -168,6 +170,13 @@ def test_requests_that_do_not_arrive_are_ended(tmp_path: Path) -> None:
     assert ask(server.url) == MERCI
     server.process.kill()
     server.process.communicate()
+
+
+def test_answers_leave_at_once() -> None:
+    with _listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_port_that_is_taken_is_one_line(server: Server) -> None:

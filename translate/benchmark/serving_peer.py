@@ -29,6 +29,7 @@ def main() -> None:
 
     app = Starlette(routes=[Route("/translate", translate, methods=["POST"])])
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as ours
         print(f"serving http://127.0.0.1:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
         uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listener])
 
