@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import median, quantiles
 
 from translate.benchmark.serving_client import Connection
+from translate.common.files import allow_open_files
 from translate.common.memory import status_bytes
 
 DIFFERENT = 10_000  # sentences at least, since equal ones that wait are translated once
@@ -61,6 +62,7 @@ async def measure_overload(
         seconds: For how long.
         process: Number of the server's process, whose memory is read.
     """
+    allow_open_files()
     crowd = _Crowd(connect)
     memory = list[float]()
     loop = asyncio.get_running_loop()

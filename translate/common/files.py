@@ -10,6 +10,7 @@ import errno
 import logging
 import os
 import re
+import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -161,6 +162,13 @@ def free_lock(path: Path) -> Iterator[bool]:
     finally:
         if held is not None:
             held.release()
+
+
+def allow_open_files() -> None:
+    """Allow as many open files, such as connections, as the system lets a process have; it often starts with 1,024."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with suppress(ValueError, OSError):  # macOS refuses what it says is the most
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @contextmanager

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import logging
-import resource
 import signal
 import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
 from translate.common.command import run_command
+from translate.common.files import allow_open_files
 from translate.config.serve import ServeConfig
 from translate.serve.arguments import parse
 from translate.serve.keys import ApiKeys
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     paths = args.model or [SHIPPED]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # to which uvicorn comes back once it has finished
-    _allow_connections()
+    allow_open_files()
     with _listen(config.host, config.port) as listener:
         app = make_app(lambda: Models(paths, config), config)
         print(f"serving http://{config.host}:{listener.getsockname()[1]}", file=sys.stderr)
@@ -49,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             http=with_read_timeout(config.read_timeout),
             log_level="warning",
             access_log=False,
+            proxy_headers=False,  # `trust_forwarded_for` decides
             timeout_graceful_shutdown=_SECONDS_TO_END,
         )
         uvicorn.Server(settings).run(sockets=[listener])
@@ -64,13 +64,6 @@ def _listen(host: str, port: int) -> socket.socket:
     # Connections inherit it. Without it the body of an answer waits for the client to acknowledge its head: 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def _allow_connections() -> None:
-    """Allow as many open files, and so connections, as the system lets a process have; it often starts with 1,024."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    with suppress(ValueError, OSError):  # macOS refuses what it says is the most
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _manage_keys(args: argparse.Namespace) -> None:

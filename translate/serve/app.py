@@ -32,6 +32,7 @@ _CORS = {
     "Access-Control-Allow-Methods": "GET, POST",
     "Access-Control-Max-Age": "1728000",
 }
+_CORS_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _CORS.items()]
 
 
 def make_app(open_models: Callable[[], Models], config: ServeConfig) -> Starlette:
@@ -97,7 +98,7 @@ class _Watch:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 if self.cors:
-                    message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _CORS.items()]
+                    message["headers"] += _CORS_HEADERS
             await send(message)
 
         if self.cors and scope["method"] == "OPTIONS":
@@ -110,4 +111,5 @@ class _Watch:
                 seconds = time.perf_counter() - start
                 path = scope["path"] if scope["path"] in self.routes else "other"
                 self.metrics.duration.labels(path, str(status)).observe(seconds)
-                logger.info(json.dumps({"path": path, "status": status, "seconds": round(seconds, 4)}))
+                if logger.isEnabledFor(logging.INFO):
+                    logger.info(json.dumps({"path": path, "status": status, "seconds": round(seconds, 4)}))
