@@ -2,7 +2,9 @@
 
 import ctypes
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +94,7 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
 @pytest.mark.parametrize(
     ("declared", "changed", "named"),
     [
-        ("num_banned, room, eos;", "num_banned, eos, room;", "Search.eos, Search.room"),  # of the same size
+        ("num_banned, room, eos,", "num_banned, eos, room,", "Search.eos, Search.room"),  # of the same size
         ("} Search;", "    int64_t more;\n} Search;", "Search"),
         ("    float epsilon;\n", "    double epsilon;\n", "Norm.epsilon"),
     ],
@@ -150,6 +152,11 @@ def test_steps_in_c_refuse_what_does_not_fit(stepping: NativeTransformer) -> Non
     def step(ids: Array, sums: Array) -> object:
         return stepping.best_step(ids, stepping.start(memory, mask), sums, (), 3)
 
+    def search(limits: Sequence[int] = (4, 4), bos_id: int = 2) -> object:
+        more: Any = {"beam_size": 2, "wanted": 1, "length_penalty": 1.0, "banned": ()}
+        return stepping.beam_search(memory, mask, limits, **more, bos_id=bos_id, eos_id=3)
+
+    search()
     ids, sums = np.array([4, 5]), np.zeros((2, 1), np.float32)
     step(ids, sums)
     for bad in (ids.astype(np.int32), ids.astype(float), np.array([4, 5, 6])):
@@ -163,9 +170,9 @@ def test_steps_in_c_refuse_what_does_not_fit(stepping: NativeTransformer) -> Non
     with pytest.raises(ValueError, match=r"src_mask: .*\[2, 3\]"):
         stepping.encode(SRC_IDS, np.ones((2, 4), dtype=bool))
     with pytest.raises(ValueError, match=rf"bos_id \[{VOCAB}\]"):
-        stepping.greedy(memory, mask, [4, 4], (), VOCAB, 3)
+        search(bos_id=VOCAB)
     with pytest.raises(ValueError, match="limits"):
-        stepping.greedy(memory, mask, [4, 0], (), 2, 3)
+        search(limits=[4, 0])
 
 
 @needs_compiler

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,18 +98,21 @@ def test_layers_in_c_equal_those_in_torch(settings: dict[str, object]) -> None:
 
 
 class StepByStep:
-    """A `NativeTransformer` without its greedy search."""
+    """A `NativeTransformer` without its search."""
 
     def __init__(self, native: NativeTransformer) -> None:
         self.encode, self.start, self.step, self.best_step = native.encode, native.start, native.step, native.best_step
 
 
 @pytest.mark.parametrize("network", [{"num_kv_heads": 2}, {"norm_first": False, "positions": "learned"}], ids=str)
-def test_greedy_search_in_c_is_the_search_step_by_step(network: dict[str, object]) -> None:
+@pytest.mark.parametrize(("beam_size", "more"), [(1, {}), (2, {"length_penalty": 0.0}), (5, {"num_hypotheses": 3})])
+def test_the_search_in_c_is_the_search_step_by_step(
+    network: dict[str, object], beam_size: int, more: dict[str, Any]
+) -> None:
     _, native = make_networks(**network)
     src_ids = np.random.default_rng(1).integers(4, VOCAB, (30, 12))
     src_mask = np.arange(12) < 1 + np.arange(30)[:, None] % 12
-    settings = DecodeConfig(beam_size=1, max_output_len=40, repetition_guard=False, length_guard=False)
+    settings = DecodeConfig(beam_size=beam_size, max_output_len=40, repetition_guard=False, length_guard=False, **more)
     search = BeamSearch(settings=settings, bos_id=2, eos_id=3, forbidden_ids=(0, 2))
     found = search.search(native, src_ids, src_mask)
     often = Counter(token for one in found for token in one[0].token_ids[5:]).most_common(1)[0][0]
@@ -119,10 +123,14 @@ def test_greedy_search_in_c_is_the_search_step_by_step(network: dict[str, object
     assert any(one[0].token_ids[-1] == often for one in found)
 
 
-def test_greedy_search_in_c_gives_nothing_where_nothing_is_possible() -> None:
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_the_search_in_c_gives_nothing_where_nothing_is_possible(beam_size: int) -> None:
     (_, native), mask = make_networks(), np.ones((1, 3), dtype=bool)
-    memory = native.encode(np.array([[5, 6, 7]]), mask)
-    assert native.greedy(memory, mask, [9], range(VOCAB), 2, 3) == [([], [])]
+    settings = DecodeConfig(beam_size=beam_size, max_output_len=9, repetition_guard=False, length_guard=False)
+    search = BeamSearch(settings=settings, bos_id=2, eos_id=3, forbidden_ids=tuple(set(range(VOCAB)) - {3}))
+    settings.min_output_len = 1
+    found = search.search(native.narrowed(np.array([5, 6])), np.array([[5, 6, 7]]), mask)
+    assert found == [[]]
 
 
 @pytest.mark.parametrize(

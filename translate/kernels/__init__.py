@@ -170,7 +170,7 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     kernels.project.argtypes = [pointer, pointer, number, pointer]
     kernels.round_rows.restype = kernels.widen_rows.restype = None
     kernels.encode.argtypes = [*[pointer] * 3, number, number]
-    kernels.decode_step.argtypes = [*[pointer] * 7, *[number] * 5, pointer]
-    kernels.greedy.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
-    kernels.greedy.restype = number
+    kernels.decode_step.argtypes = [*[pointer] * 7, *[number] * 6, pointer]
+    kernels.beam_search.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
+    kernels.beam_search.restype = number
     return kernels

@@ -49,7 +49,7 @@ typedef struct {
     const int8_t *rounded; /* [tokens, width], */
     const float *scales;   /* times these, [tokens] */
     float scale;
-    const float *position; /* [width], of the newest tokens, or null; for `greedy` of all positions, [capacity, width] */
+    const float *position; /* [width], of the newest tokens, or null; for `beam_search` of all positions, [capacity, width] */
 } Embedding;
 
 /* The map to logits, and which tokens its outputs stand for: null = all of the vocabulary, in order. The last outputs may be
@@ -71,17 +71,24 @@ typedef struct {
     int64_t *beams, *columns;
 } StepResult;
 
-/* A greedy search of sentences, each with a number; `room` is for the longest output. */
+/* A beam search of sentences, each with a number; `room` is for the longest output, in tokens. */
 typedef struct {
     int64_t *numbers; /* [rows], which sentence each row is of */
-    int64_t *ids;     /* [rows], the newest tokens */
-    float *sums;      /* [rows], log-probabilities so far */
+    int64_t *ids;     /* [rows, beam_size], the newest tokens; in the first step [rows] */
+    float *sums;      /* as ids, log-probabilities of the hypotheses */
+    uint8_t *descent; /* [rows, beam_size, capacity], which entries of the caches each comes from; null for one hypothesis */
     const int64_t *limits; /* [sentences], most tokens of each, EOS counted */
-    int64_t *lengths;      /* [sentences], tokens so far; -1 where no output is possible */
-    int64_t *outputs;      /* [sentences, room] */
-    float *output_sums;    /* [sentences, room], log-probability of each beginning */
+    int64_t *lengths;      /* [sentences], steps so far */
+    int64_t *token_ids;    /* [sentences, room, beam_size], of each step the newest tokens, */
+    int64_t *beams;        /*    which hypothesis of the step before each continues, */
+    float *log_probs;      /*    and the log-probability of each with all before it */
+    int64_t *num_endings;  /* [sentences], finished hypotheses */
+    int64_t *end_lengths;  /* [sentences, 2 * beam_size], tokens of each, EOS counted, */
+    int64_t *end_beams;    /*    which hypothesis of the step before EOS each continues, */
+    float *end_log_probs;  /*    and its log-probability */
     const int64_t *banned;
-    int64_t num_banned, room, eos;
+    int64_t num_banned, room, eos, beam_size, wanted; /* wanted: how many finished hypotheses suffice */
+    double length_penalty;
 } Search;
 
 /* Where each structure and field lies and how large it is; structures.py checks its declarations against this. */
@@ -109,9 +116,11 @@ const Place struct_layout[] = {
     FIELD(Output, sampled), FIELD(Output, weight),
     SIZE(StepResult), FIELD(StepResult, logits), FIELD(StepResult, sums), FIELD(StepResult, banned), FIELD(StepResult, num_banned),
     FIELD(StepResult, count), FIELD(StepResult, log_probs), FIELD(StepResult, beams), FIELD(StepResult, columns),
-    SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, limits),
-    FIELD(Search, lengths), FIELD(Search, outputs), FIELD(Search, output_sums), FIELD(Search, banned),
-    FIELD(Search, num_banned), FIELD(Search, room), FIELD(Search, eos),
+    SIZE(Search), FIELD(Search, numbers), FIELD(Search, ids), FIELD(Search, sums), FIELD(Search, descent),
+    FIELD(Search, limits), FIELD(Search, lengths), FIELD(Search, token_ids), FIELD(Search, beams),
+    FIELD(Search, log_probs), FIELD(Search, num_endings), FIELD(Search, end_lengths), FIELD(Search, end_beams),
+    FIELD(Search, end_log_probs), FIELD(Search, banned), FIELD(Search, num_banned), FIELD(Search, room),
+    FIELD(Search, eos), FIELD(Search, beam_size), FIELD(Search, wanted), FIELD(Search, length_penalty),
     {NULL, 0, 0},
 };
 
@@ -370,12 +379,12 @@ static void embed(const Embedding *embedding, const int64_t *ids, long rows, lon
 
 static int step_block(const Stack *stack, const LayerState *states, long first, float *x, const uint8_t *descent,
                       const uint8_t *src_mask, long sentences, long hypotheses, long entries, long capacity,
-                      long src_len, Scratch scratch) {
+                      long src_len, long descent_stride, Scratch scratch) {
     long rows = sentences * hypotheses, dim = stack->head_dim, groups = stack->groups, keys = entries + hypotheses;
     long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
     long q_strides[3] = {hypotheses * qkv_width, dim, qkv_width}, cross_strides[3] = {hypotheses * q_width, dim, q_width};
     long kv_strides[3] = {2 * groups * capacity * dim, capacity * dim, dim};
-    long descent_strides[3] = {hypotheses * keys, keys, 1}, src_strides[3] = {src_len, 0, 1};
+    long descent_strides[3] = {hypotheses * descent_stride, descent_stride, 1}, src_strides[3] = {src_len, 0, 1};
     float scale = 1 / sqrtf(dim);
     int failed = 0;
     for (long number = 0; number < stack->layers && !failed; number++) {
@@ -434,17 +443,17 @@ static int answer(const Output *output, const float *x, long first, long sentenc
 /* One more token of every hypothesis: takes the newest ones and gives what is wanted of the next.
 
    ids       [sentences * hypotheses], the newest tokens
-   descent   [sentences, hypotheses, entries + hypotheses], which entries of the cache each may look at; null = all
+   descent   [sentences, hypotheses, descent_stride], which entries of the cache each may look at; null = all
    src_mask  [sentences, src_len], real source tokens
    entries   of the cache so far; those of the newest tokens are added behind them
 
    Returns 0, 1 without memory, or 2 if one of the ids is outside the vocabulary. */
 int decode_step(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
                 const int64_t *ids, const uint8_t *descent, const uint8_t *src_mask, long sentences, long hypotheses,
-                long entries, long capacity, long src_len, const StepResult *result) {
+                long entries, long capacity, long src_len, long descent_stride, const StepResult *result) {
     for (long row = 0; row < sentences * hypotheses; row++)
         if (ids[row] < 0 || ids[row] >= output->vocab_size) return 2;
-    long block = block_of(sentences, hypotheses), keys = entries + hypotheses;
+    long block = block_of(sentences, hypotheses);
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,
                          result->logits ? 0 : larger_of(LOGITS, hypotheses) * output->map.outputs);
@@ -452,8 +461,9 @@ int decode_step(const Stack *stack, const Output *output, const Embedding *embed
     for (long first = 0; first < sentences && !failed; first += block) {
         long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;
         embed(embedding, ids + row, count * hypotheses, stack->width, scratch.x);
-        failed = step_block(stack, states, first, scratch.x, descent ? descent + row * keys : NULL,
-                            src_mask + first * src_len, count, hypotheses, entries, capacity, src_len, scratch);
+        failed = step_block(stack, states, first, scratch.x, descent ? descent + row * descent_stride : NULL,
+                            src_mask + first * src_len, count, hypotheses, entries, capacity, src_len,
+                            descent_stride, scratch);
         failed |= answer(output, scratch.x, first, count, hypotheses, result, scratch);
     }
     free(scratch.space);
@@ -479,44 +489,105 @@ static void move_row(const Stack *stack, const LayerState *states, uint8_t *src_
     }
 }
 
-/* Notes the newest token of a row; whether its sentence has ended. */
-static int note(const Search *search, long row) {
-    long sentence = search->numbers[row], length = search->lengths[sentence]++;
-    search->outputs[sentence * search->room + length] = search->ids[row];
-    search->output_sums[sentence * search->room + length] = search->sums[row];
-    if (search->sums[row] == -INFINITY) search->lengths[sentence] = -1;
-    return search->sums[row] == -INFINITY || search->ids[row] == search->eos || length + 1 == search->limits[sentence];
+static double score(const Search *search, float log_prob, long length) {
+    return log_prob / pow(length, search->length_penalty);
 }
 
-/* Continues sentences by their most probable tokens, until all have ended or the caches are full.
+/* Continues the hypotheses of a row by a token, given its candidates, best first: those among the best `beam_size` that
+   end are finished, the best `beam_size` others go on. */
+static void extend(const Search *search, long row, const StepResult *candidates) {
+    long size = search->beam_size, sentence = search->numbers[row], length = search->lengths[sentence]++, going = 0;
+    long to = (sentence * search->room + length) * size;
+    for (long rank = 0; rank < candidates->count; rank++) {
+        long from = row * candidates->count + rank;
+        float log_prob = candidates->log_probs[from];
+        if (candidates->columns[from] == search->eos && log_prob != -INFINITY) {
+            if (rank >= size) continue;
+            long ending = 2 * size * sentence + search->num_endings[sentence]++;
+            search->end_lengths[ending] = length + 1;
+            search->end_beams[ending] = candidates->beams[from];
+            search->end_log_probs[ending] = log_prob;
+        } else if (going < size) {
+            search->token_ids[to + going] = candidates->columns[from];
+            search->beams[to + going] = candidates->beams[from];
+            search->log_probs[to + going++] = log_prob;
+        }
+    }
+    for (; going < size; going++) search->log_probs[to + going] = -INFINITY;
+}
+
+/* Whether nothing that goes on can still be among the best of the sentence of a row. */
+static int is_done(const Search *search, long row) {
+    long size = search->beam_size, sentence = search->numbers[row], length = search->lengths[sentence];
+    long endings = search->num_endings[sentence], limit = search->limits[sentence], as_good = 0;
+    if (length >= limit || endings >= size) return 1;
+    float best = search->log_probs[(sentence * search->room + length - 1) * size];
+    if (endings < search->wanted) return best == -INFINITY;
+    double most = score(search, best, limit);
+    for (long ending = 2 * size * sentence, end = ending + endings; ending < end; ending++)
+        as_good += score(search, search->end_log_probs[ending], search->end_lengths[ending]) >= most;
+    return as_good >= search->wanted;
+}
+
+/* The newest tokens of a row become the inputs of the next step; `entries` of the caches are behind them. */
+static void prepare(const Search *search, long row, long entries, long capacity, uint8_t *space) {
+    long size = search->beam_size, sentence = search->numbers[row];
+    long newest = (sentence * search->room + search->lengths[sentence] - 1) * size;
+    memcpy(search->ids + row * size, search->token_ids + newest, size * sizeof(int64_t));
+    memcpy(search->sums + row * size, search->log_probs + newest, size * sizeof(float));
+    if (!search->descent) return;
+    uint8_t *descent = search->descent + row * size * capacity;
+    memcpy(space, descent, size * capacity);
+    for (long beam = 0; beam < size; beam++) {
+        if (entries == 1) descent[beam * capacity] = 1;
+        else memcpy(descent + beam * capacity, space + search->beams[newest + beam] * capacity, entries);
+    }
+}
+
+/* Each hypothesis may look at its own newest entry, and at that of no other. */
+static void look_at_own(const Search *search, long rows, long entries, long capacity) {
+    long size = search->beam_size;
+    for (long one = 0; one < rows * size; one++) {
+        memset(search->descent + one * capacity + entries, 0, size);
+        search->descent[one * capacity + entries + one % size] = 1;
+    }
+}
+
+/* Searches until all sentences are done or the caches are full: with one hypothesis greedily, else with a beam.
 
    src_mask  [rows, src_len], real source tokens; as all of the search, it moves with the rows
-   rows      of sentences that have not ended
-   entries   of the caches so far
+   rows      of sentences that are not done
+   entries   of the caches so far: one of the first step, then `beam_size` of each
 
    Returns how many rows go on, or -1 without memory. */
-long greedy(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
-            uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
-    int64_t *beams = malloc(rows * 2 * sizeof(int64_t)), *chosen = beams + rows;
-    float *log_probs = malloc(rows * sizeof(float));
-    long failed = !beams || !log_probs;
-    for (; rows && entries < capacity && !failed; entries++) {
+long beam_search(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
+                 uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
+    long size = search->beam_size, count = size > 1 ? 2 * size : 1, length = entries ? (entries - 1) / size + 1 : 0;
+    int64_t *beams = malloc(rows * count * (2 * sizeof(int64_t) + sizeof(float)) + size * capacity);
+    if (!beams) return -1;
+    int64_t *columns = beams + rows * count;
+    float *log_probs = (float *)(columns + rows * count);
+    uint8_t *space = (uint8_t *)(log_probs + rows * count);
+    long failed = 0;
+    for (long hypotheses; rows && !failed; entries += hypotheses, length++) {
+        hypotheses = entries ? size : 1;
+        if (entries + hypotheses > capacity) break;
+        if (entries && search->descent) look_at_own(search, rows, entries, capacity);
         Embedding newest = *embedding;
-        if (newest.position) newest.position += entries * stack->width;
-        StepResult result = {NULL, search->sums, search->banned, search->num_banned, 1, log_probs, beams, chosen};
-        failed = decode_step(stack, output, &newest, states, search->ids, NULL, src_mask, rows, 1, entries, capacity,
-                             src_len, &result);
-        memcpy(search->sums, log_probs, rows * sizeof(float));
-        memcpy(search->ids, chosen, rows * sizeof(int64_t));
-        for (long row = rows - 1; row >= 0; row--) /* the last one is known to go on when it moves */
-            if (note(search, row) && row != --rows) {
-                move_row(stack, states, src_mask, src_len, entries + 1, capacity, rows, row);
-                search->numbers[row] = search->numbers[rows];
-                search->ids[row] = search->ids[rows];
-                search->sums[row] = search->sums[rows];
-            }
+        if (newest.position) newest.position += length * stack->width;
+        StepResult found = {NULL, search->sums, search->banned, search->num_banned, count, log_probs, beams, columns};
+        failed = decode_step(stack, output, &newest, states, search->ids, entries ? search->descent : NULL, src_mask,
+                             rows, hypotheses, entries, capacity, src_len, capacity, &found);
+        for (long row = rows - 1; row >= 0; row--) { /* the last one is known to go on when it moves */
+            extend(search, row, &found);
+            if (!is_done(search, row) || row == --rows) continue;
+            move_row(stack, states, src_mask, src_len, entries + hypotheses, capacity, rows, row);
+            search->numbers[row] = search->numbers[rows];
+            if (search->descent)
+                memcpy(search->descent + row * size * capacity, search->descent + rows * size * capacity, size * capacity);
+        }
+        for (long row = 0; row < rows; row++) prepare(search, row, entries + hypotheses, capacity, space);
     }
     free(beams);
-    free(log_probs);
     return failed ? -1 : rows;
 }

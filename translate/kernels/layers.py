@@ -1,4 +1,4 @@
-"""The layers of `layers.c` as Python calls them: encode, one step of the decoder, or a whole greedy search."""
+"""The layers of `layers.c` as Python calls them: encode, one step of the decoder, or a whole search."""
 
 from __future__ import annotations
 
@@ -88,29 +88,52 @@ class StepInputs(NamedTuple):
     cross_weights: Array | None = None
 
 
-class _GreedySearch:
-    """The arrays that a greedy search in C reads and writes, named as the fields of `Search`."""
+class Searched(NamedTuple):
+    """What a search in C did for a sentence, N hypotheses in each of its steps.
 
-    def __init__(self, limits: Sequence[int], bos_id: int) -> None:
+    Attributes:
+        token_ids: Newest tokens, N of each step.
+        beams: Which hypothesis of the step before each continues.
+        log_probs: Log-probability of each with all before it.
+        endings: Finished hypotheses in the order found: tokens, EOS counted; which hypothesis of the step before EOS
+            each continues; log-probability.
+    """
+
+    token_ids: list[int]
+    beams: list[int]
+    log_probs: list[float]
+    endings: list[tuple[int, int, float]]
+
+
+class _SearchArrays:
+    """The arrays that a search in C reads and writes, named as the fields of `Search`."""
+
+    def __init__(self, limits: Sequence[int], beam_size: int, bos_id: int) -> None:
         if min(limits) < 1:
             raise ValueError(f"limits {list(limits)} must be at least 1")
         sentences, room = len(limits), max(limits)
-        self.numbers, self.ids = np.arange(sentences), np.full(sentences, bos_id)  # [B]
-        self.sums, self.limits = np.zeros(sentences, np.float32), np.array(limits)  # [B]
-        self.lengths = np.zeros(sentences, np.int64)  # [B]
-        self.outputs = np.empty((sentences, room), np.int64)  # [B, room]
-        self.output_sums = np.empty((sentences, room), np.float32)  # [B, room]
+        rows, steps, endings = (sentences, beam_size), (sentences, room, beam_size), (sentences, 2 * beam_size)
+        self.numbers, self.limits = np.arange(sentences), np.array(limits)
+        self.ids, self.sums = np.full(rows, bos_id), np.zeros(rows, np.float32)
+        self.lengths, self.num_endings = np.zeros(sentences, np.int64), np.zeros(sentences, np.int64)
+        self.token_ids, self.beams = np.empty(steps, np.int64), np.empty(steps, np.int64)
+        self.log_probs = np.empty(steps, np.float32)
+        self.end_lengths, self.end_beams = np.empty(endings, np.int64), np.empty(endings, np.int64)
+        self.end_log_probs = np.empty(endings, np.float32)
 
     def addresses(self) -> dict[str, int]:
         """Return the address of each array, by its field."""
         return {name: pointer(name, array, array.dtype, *array.shape) for name, array in vars(self).items()}
 
-    def results(self) -> list[tuple[list[int], list[float]]]:
-        """Return the tokens of each sentence and the log-probability of each beginning."""
-        np.maximum(self.lengths, 0, out=self.lengths)
-        longest = int(self.lengths.max())
-        columns = self.outputs[:, :longest].tolist(), self.output_sums[:, :longest].tolist(), self.lengths.tolist()
-        return [(tokens[:length], sums[:length]) for tokens, sums, length in zip(*columns, strict=True)]
+    def results(self) -> list[Searched]:
+        """Return what was done for each sentence."""
+        found = []
+        for number, (length, count) in enumerate(zip(self.lengths.tolist(), self.num_endings.tolist(), strict=True)):
+            steps: list[Array] = [x[number, :length].ravel() for x in (self.token_ids, self.beams, self.log_probs)]
+            ends = (x[number, :count].tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs))
+            token_ids, beams, log_probs = (x.tolist() for x in steps)
+            found.append(Searched(token_ids, beams, log_probs, list(zip(*ends, strict=True))))
+        return found
 
 
 class _Packed:
@@ -318,21 +341,25 @@ class PackedStack(_Packed):
         self._step(inputs, result, output)
         return found
 
-    def greedy(
+    def beam_search(
         self,
         memories: Sequence[Array],
         src_mask: Array,
         positions: Callable[[int], Array | None],
         limits: Sequence[int],
         expected: int,
+        *,
+        beam_size: int,
+        wanted: int,
+        length_penalty: float,
         banned: Sequence[int],
         bos_id: int,
         eos_id: int,
         output: PackedOutput | None = None,
-    ) -> list[tuple[list[int], list[float]]]:
-        """Search greedily: the most probable token after the most probable token, until EOS or a limit.
+    ) -> list[Searched]:
+        """Run a whole beam search as `search.beam.BeamSearch` describes it.
 
-        C returns when the caches are full; they then get twice the room for the sentences that have not ended.
+        C returns when the caches are full; they then get twice the room for the sentences that are not done.
 
         Args:
             memories: Keys and values of the sources in each layer [B, 2, G, S, D]; overwritten.
@@ -340,13 +367,13 @@ class PackedStack(_Packed):
             positions: Gives what is added to the first so many embeddings, [P, M]; None = nothing.
             limits: Most tokens of each output, EOS counted.
             expected: A length, in tokens, that few outputs exceed.
+            beam_size: Hypotheses of a sentence that go on; 1 = greedy search.
+            wanted: Finished hypotheses of a sentence that suffice.
+            length_penalty: As of `normalized_score`.
             banned: Tokens that may not come.
             bos_id: Comes before the first token.
             eos_id: Ends an output, as its last token.
             output: The map to the tokens that may come; None = all of the vocabulary.
-
-        Returns:
-            For each sentence its tokens and the log-probability of each beginning; empty where no token is possible.
 
         Raises:
             ValueError: If the arrays do not fit each other or the weights, a limit is below 1, or a token is outside
@@ -354,50 +381,38 @@ class PackedStack(_Packed):
         """
         token_array("bos_id", [bos_id], self._vocab_size)
         output = output or self._to_all
-        search, banned_places = _GreedySearch(limits, bos_id), output.places(banned)
-        room = max(limits)
-        arguments = Search(
-            **search.addresses(),
+        arrays, banned_places = _SearchArrays(limits, beam_size, bos_id), output.places(banned)
+        search = Search(
+            **arrays.addresses(),
             banned=ctypes.addressof(banned_places),
             num_banned=len(banned_places),
-            room=room,
+            room=max(limits),
             eos=eos_id,
+            beam_size=beam_size,
+            wanted=wanted,
+            length_penalty=length_penalty,
         )
         src_mask = np.array(src_mask, order="C")  # C moves the rows that go on to the front
-        caches, rows, entries = list[Array](), len(src_mask), 0
+        caches, descent = list[Array](), np.empty((len(src_mask), beam_size, 0), bool)
+        rows, entries, tokens = len(src_mask), 0, 0
         while rows:
-            capacity = min(room, max(2 * entries, expected))
+            tokens = min(max(limits), max(2 * tokens, expected))
+            capacity = 1 + beam_size * (tokens - 1)
             caches = _grow_caches(caches, memories, rows, entries, capacity)
-            rows = self._continue_greedily(
-                caches, memories, src_mask, positions(capacity), rows, entries, capacity, output, arguments
+            if beam_size > 1:
+                descent = _grow(descent, rows, entries, capacity)
+                search.descent = pointer("descent", descent, np.bool_, rows, beam_size, capacity)
+            states = self._layer_states(caches, memories, rows, capacity, src_mask.shape[1])
+            embedding = self._make_embedding(positions(tokens), tokens)
+            rows = loaded().beam_search(
+                *map(ctypes.byref, (self._stack, output.struct, embedding)),
+                *(states, pointer("src_mask", src_mask, np.bool_, *src_mask.shape)),
+                *(rows, entries, capacity, src_mask.shape[1], ctypes.byref(search)),
             )
+            if rows < 0:
+                raise MemoryError("no memory for beam_search")
             entries = capacity
-        return search.results()
-
-    def _continue_greedily(
-        self,
-        caches: Sequence[Array],
-        memories: Sequence[Array],
-        src_mask: Array,
-        positions: Array | None,
-        rows: int,
-        entries: int,
-        capacity: int,
-        output: PackedOutput,
-        search: Search,
-    ) -> int:
-        """Search until all sentences have ended or the caches are full; return how many rows have not ended."""
-        sentences, src_len = src_mask.shape
-        embedding = self._make_embedding(positions, capacity)
-        rows = loaded().greedy(
-            *map(ctypes.byref, (self._stack, output.struct, embedding)),
-            self._layer_states(caches, memories, rows, capacity, src_len),
-            pointer("src_mask", src_mask, np.bool_, sentences, src_len),
-            *(rows, entries, capacity, src_len, ctypes.byref(search)),
-        )
-        if rows < 0:
-            raise MemoryError("no memory for greedy")
-        return rows
+        return arrays.results()
 
     @property
     def _to_all(self) -> PackedOutput:
@@ -425,7 +440,7 @@ class PackedStack(_Packed):
             pointer("ids", ids, np.int64, sentences * hypotheses),
             None if descent is None else pointer("descent", descent, np.bool_, sentences, 1, hypotheses, keys),
             pointer("src_mask", src_mask, np.bool_, sentences, src_len),
-            *(sentences, hypotheses, entries, capacity, src_len, ctypes.byref(result)),
+            *(sentences, hypotheses, entries, capacity, src_len, keys, ctypes.byref(result)),
         )
 
     def _layer_states(
@@ -485,6 +500,13 @@ def _grow_caches(caches: list[Array], memories: Sequence[Array], rows: int, entr
     grown = [np.empty((rows, *memory.shape[1:3], capacity, memory.shape[-1]), np.float32) for memory in memories]
     for old, new in zip(caches, grown, strict=False):
         new[..., :entries, :] = old[:rows]
+    return grown
+
+
+def _grow(descent: Array, rows: int, entries: int, capacity: int) -> Array:
+    """Return an array [rows, N, capacity] that begins with the entries of `descent`."""
+    grown = np.zeros((rows, descent.shape[1], capacity), bool)
+    grown[..., :entries] = descent[:rows, :, :entries]
     return grown
 
 

@@ -118,20 +118,29 @@ class StepResult(ctypes.Structure):
 
 
 class Search(ctypes.Structure):
-    """A greedy search; a row is a sentence that has not ended."""
+    """A beam search; a row is a sentence that is not done. With one hypothesis it is greedy."""
 
     _fields_ = (
         ("numbers", _Pointer),  # int64 [rows], which sentence a row is of
-        ("ids", _Pointer),  # int64 [rows], the newest tokens
-        ("sums", _Pointer),  # float32 [rows], log-probabilities so far
+        ("ids", _Pointer),  # int64 [rows, beam_size], the newest tokens; in the first step [rows]
+        ("sums", _Pointer),  # float32, as ids, log-probabilities of the hypotheses
+        ("descent", _Pointer),  # bool [rows, beam_size, capacity], entries that each comes from; null if beam_size is 1
         ("limits", _Pointer),  # int64 [sentences], most tokens of each, EOS counted
-        ("lengths", _Pointer),  # int64 [sentences], tokens so far; -1 = no output is possible
-        ("outputs", _Pointer),  # int64 [sentences, room]
-        ("output_sums", _Pointer),  # float32 [sentences, room], log-probability of each beginning
+        ("lengths", _Pointer),  # int64 [sentences], steps so far
+        ("token_ids", _Pointer),  # int64 [sentences, room, beam_size], the newest tokens of each step
+        ("beams", _Pointer),  # int64, the same sizes, which hypothesis of the step before each continues
+        ("log_probs", _Pointer),  # float32, the same sizes, log-probability of each with all before it
+        ("num_endings", _Pointer),  # int64 [sentences], finished hypotheses
+        ("end_lengths", _Pointer),  # int64 [sentences, 2 * beam_size], tokens of each, EOS counted
+        ("end_beams", _Pointer),  # int64, the same sizes, which hypothesis of the step before EOS each continues
+        ("end_log_probs", _Pointer),  # float32, the same sizes
         ("banned", _Pointer),  # int64 [num_banned], outputs of the map
         ("num_banned", _Integer),
         ("room", _Integer),
         ("eos", _Integer),
+        ("beam_size", _Integer),
+        ("wanted", _Integer),  # finished hypotheses that suffice
+        ("length_penalty", ctypes.c_double),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from translate.kernels.layers import (
     PackedOutput,
     PackedStack,
     Rounded,
+    Searched,
     StepInputs,
     can_run,
 )
@@ -116,23 +118,34 @@ class NativeTransformer:
         state.added()
         return found
 
-    def greedy(
+    def beam_search(
         self,
         memory: Array,
         src_mask: Array,
         limits: Sequence[int],
+        *,
+        beam_size: int,
+        wanted: int,
+        length_penalty: float,
         banned: Sequence[int],
         bos_id: int,
         eos_id: int,
         output: PackedOutput | None = None,
-    ) -> list[tuple[list[int], list[float]]]:
-        """Run a whole greedy search; see `GreedyModel`, and `PackedStack.best_step` for `output`."""
-        expected = _expected_length(src_mask.shape[1])
-        return self._decoder.greedy(
+    ) -> list[Searched]:
+        """Run a whole beam search; see `SearchModel`, and `PackedStack.best_step` for `output`."""
+        return self._decoder.beam_search(
             self._memories(memory),
             src_mask,
             lambda count: self._positions("tgt", count),
-            *(limits, expected, banned, bos_id, eos_id, output),
+            limits,
+            _expected_length(src_mask.shape[1]),
+            beam_size=beam_size,
+            wanted=wanted,
+            length_penalty=length_penalty,
+            banned=banned,
+            bos_id=bos_id,
+            eos_id=eos_id,
+            output=output,
         )
 
     def narrowed(self, tokens: Array) -> NarrowedTransformer:
@@ -219,11 +232,9 @@ class NarrowedTransformer:
         """Find the best continuations among the tokens."""
         return self._network.best_step(last_ids, state, sums, banned, count, self._output)
 
-    def greedy(
-        self, memory: Array, src_mask: Array, limits: Sequence[int], banned: Sequence[int], bos_id: int, eos_id: int
-    ) -> list[tuple[list[int], list[float]]]:
-        """Run a whole greedy search among the tokens."""
-        return self._network.greedy(memory, src_mask, limits, banned, bos_id, eos_id, self._output)
+    def beam_search(self, memory: Array, src_mask: Array, limits: Sequence[int], **settings: Any) -> list[Searched]:
+        """Run a whole beam search among the tokens."""
+        return self._network.beam_search(memory, src_mask, limits, **settings, output=self._output)
 
 
 class _LayerReader:

@@ -11,7 +11,6 @@ Letters of the shapes:
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from translate.search.candidates import Candidates, best_candidates
 from translate.search.greedy import greedy
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules
-from translate.search.step_model import BestStepModel, GreedyModel, StateT, StepModel
+from translate.search.step_model import BestStepModel, SearchModel, StateT, StepModel
 
 
 class Ending(NamedTuple):
@@ -124,10 +123,11 @@ class BeamSearch(Search):
         last_restricted = max(own.last_restricted for own in rules)
 
         memory = model.encode(src_ids, src_mask)  # [B, S, M]
+        if isinstance(model, SearchModel) and not last_restricted:
+            return self._whole_search(model, memory, src_mask, rules)
         if self.settings.beam_size == 1 and not last_restricted:
-            run = model.greedy if isinstance(model, GreedyModel) else partial(greedy, model)
             limits = [own.longest for own in rules]
-            found = run(memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
+            found = greedy(model, memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
             return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
         best_step, xp = model.best_step if isinstance(model, BestStepModel) else None, namespace(src_ids)
@@ -143,6 +143,28 @@ class BeamSearch(Search):
             return best_candidates(model.step(last_ids, state), log_probs, self._banned(length), count)
 
         return self.run(state, rules, propose, src_ids)
+
+    def _whole_search(
+        self, model: SearchModel[StateT], memory: Array, src_mask: Array, rules: Sequence[OutputRules]
+    ) -> list[list[Hypothesis]]:
+        """Leave the search to the model."""
+        found = model.beam_search(
+            memory,
+            src_mask,
+            [own.longest for own in rules],
+            beam_size=self.settings.beam_size,
+            wanted=self.settings.num_hypotheses,
+            length_penalty=self.settings.length_penalty,
+            banned=self._banned(1),
+            bos_id=self.bos_id,
+            eos_id=self.eos_id,
+        )
+        hypotheses = []
+        for number, (own, (token_ids, beams, log_probs, endings)) in enumerate(zip(rules, found, strict=True)):
+            sentence = Sentence(number, own, self.settings.beam_size, log_probs, beams, token_ids)
+            sentence.endings += [self._end(length, beam, self.eos_id, log_prob) for length, beam, log_prob in endings]
+            hypotheses.append(self._best_hypotheses(sentence))
+        return hypotheses
 
     def run(self, state: StateT, rules: Sequence[OutputRules], propose: Propose, like: Array) -> list[list[Hypothesis]]:
         """Search from a state on.

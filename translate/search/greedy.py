@@ -17,7 +17,20 @@ def greedy(
     bos_id: int,
     eos_id: int,
 ) -> list[tuple[list[int], list[float]]]:
-    """Search greedily as `GreedyModel.greedy` does, by the steps of any model; finished sentences leave the batch."""
+    """Search greedily, by the steps of any model; finished sentences leave the batch.
+
+    Args:
+        model: In eval mode.
+        memory: Of the sources, from `encode`, [B, S, M].
+        src_mask: [B, S] bool.
+        limits: Most tokens of each output, EOS counted.
+        banned: Tokens that may not come.
+        bos_id: Comes before the first token.
+        eos_id: Ends an output, as its last token.
+
+    Returns:
+        Of each source its tokens and the log-probability of each beginning; nothing where no token is possible.
+    """
     state = model.start(memory, src_mask)
     outputs: list[tuple[list[int], list[float]]] = [([], []) for _ in limits]
     going, length = list(range(len(limits))), 0

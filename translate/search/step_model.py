@@ -64,29 +64,38 @@ class BestStepModel(StepModel[StateT], Protocol[StateT]):
 
 
 @runtime_checkable
-class GreedyModel(StepModel[StateT], Protocol[StateT]):
-    """A `StepModel` that can do a whole greedy search itself, which is faster than step by step."""
+class SearchModel(StepModel[StateT], Protocol[StateT]):
+    """A `StepModel` that can do a whole beam search itself, which is faster than step by step."""
 
-    def greedy(
+    def beam_search(
         self,
         memory: Array,
         src_mask: Array,
         limits: Sequence[int],
+        *,
+        beam_size: int,
+        wanted: int,
+        length_penalty: float,
         banned: Sequence[int],
         bos_id: int,
         eos_id: int,
-    ) -> list[tuple[list[int], list[float]]]:
-        """Search greedily: the most probable token after the most probable token, until EOS or a limit.
+    ) -> Sequence[tuple[list[int], list[int], list[float], list[tuple[int, int, float]]]]:
+        """Search as `BeamSearch` does where no rule but the limits of length restricts outputs.
 
         Args:
             memory: Of the sources, from `encode`, [B, S, M].
             src_mask: [B, S] bool.
             limits: Most tokens of each output, EOS counted.
+            beam_size: N, hypotheses of a sentence that go on; 1 = greedy search.
+            wanted: Finished hypotheses of a sentence that suffice.
+            length_penalty: As of `normalized_score`.
             banned: Tokens that may not come.
             bos_id: Comes before the first token.
             eos_id: Ends an output, as its last token.
 
         Returns:
-            Of each source its tokens and the log-probability of each beginning; nothing where no token is possible.
+            Of each source, N of each step: the newest tokens, which hypothesis of the step before each continues, and
+            the log-probability of each with all before it; and of each finished hypothesis the number of tokens, which
+            hypothesis of the step before EOS it continues, and its log-probability.
         """
         ...
