@@ -82,6 +82,13 @@ def test_every_network_gives_the_same_probabilities_and_the_same_greedy_output(
         {"encoder_attention": "mqa", "decoder_attention": "mla", "cross_attention": "gqa"},
         {"encoder_attention": "mla", "decoder_attention": "gqa", "cross_attention": "mla"},
         {"bias": False, "activation": "swiglu"},
+        {
+            "activation": "swish",
+            "sinusoids": "halves",
+            "output_bias": True,
+            "scale_embeddings": False,
+            "norm_eps": 1e-6,
+        },
         {"tie_output": True, "share_embeddings": False},
         {"joint": False, "share_embeddings": False, "tie_output": True},
     ],

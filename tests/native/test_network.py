@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 
 from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
-from translate.kernels import library
+from translate.kernels import layers, library
 from translate.model.int8 import to_int8
 from translate.model.transformer import Transformer, build_model
 from translate.native.network import NativeTransformer, runs_natively
@@ -60,6 +61,13 @@ def arrays(*tensors: torch.Tensor) -> list[np.ndarray]:
         {"norm": "rmsnorm", "activation": "swiglu", "num_kv_heads": 2},
         {"activation": "gelu", "bias": False, "attention": "mqa", "positions": "learned"},
         {"tie_output": False, "head_dim": 32},
+        {
+            "activation": "swish",
+            "sinusoids": "marian",
+            "output_bias": True,
+            "scale_embeddings": False,
+            "norm_eps": 0.01,
+        },
         {"decoder_attention": "mqa", "cross_attention": "mqa"},
     ],
     ids=str,
@@ -121,6 +129,27 @@ def test_the_search_in_c_is_the_search_step_by_step(
         assert found == ended.search(StepByStep(native), src_ids, src_mask)
         assert len({len(one[0].token_ids) for one in found}) > 4
     assert any(one[0].token_ids[-1] == often for one in found)
+
+
+def test_the_table_of_positions_lives_as_long_as_c_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    (_, native), mask, held = make_networks(), np.ones((1, 3), dtype=bool), []
+    table, loaded = native._positions, layers.loaded
+
+    def fresh_table(side: str, count: int) -> np.ndarray | None:
+        found = np.array(table(side, count))
+        held.append(weakref.ref(found))
+        return found
+
+    def watched() -> Any:
+        assert not held or held[-1]() is not None
+        return loaded()
+
+    memory = native.encode(np.array([[5, 6, 7]]), mask)
+    monkeypatch.setattr(native, "_positions", fresh_table)
+    monkeypatch.setattr(layers, "loaded", watched)
+    more: dict[str, Any] = {"beam_size": 2, "wanted": 1, "length_penalty": 1.0, "banned": (), "bos_id": 2, "eos_id": 3}
+    native.beam_search(memory, mask, [4], **more)
+    assert held
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

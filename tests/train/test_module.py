@@ -41,6 +41,7 @@ def make_module(
     cls: type[TranslationModule] = Recorder,
     *,
     tie_output: bool = True,
+    output_bias: bool = False,
     dropout: float = 0.0,
     batch_tokens: int = 50,
     workers: int = 1,
@@ -49,7 +50,7 @@ def make_module(
     torch.manual_seed(0)
     config = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)
     config.dropout, config.embedding_dropout = dropout, 0.0
-    config.tie_output = tie_output
+    config.tie_output, config.output_bias = tie_output, output_bias
     optim = OptimConfig(weight_decay=0.1, warmup_steps=2, **{"clip_norm": 0.0} | (optim or {}))
     data, trainer = DataConfig(batch_tokens=batch_tokens, max_len=4), TrainerConfig(workers=workers)
     return cls(build_model(config, 12, 12), TrainConfig(optim=optim, data=data, trainer=trainer))
@@ -106,9 +107,10 @@ def test_accumulating_uneven_parts_equals_the_whole(clip_norm: float) -> None:
     assert norm == pytest.approx(0.05, rel=1e-4) if clip_norm else norm > 0.1
 
 
-def test_the_gradient_is_that_of_the_mean_loss_per_token() -> None:
-    got = gradients([batch(0, 1), batch(2)])
-    model = make_module().model
+@pytest.mark.parametrize("output_bias", [False, True])
+def test_the_gradient_is_that_of_the_mean_loss_per_token(output_bias: bool) -> None:
+    got = gradients([batch(0, 1), batch(2)], output_bias=output_bias)
+    model = make_module(output_bias=output_bias).model
     loss, tokens = torch.zeros(()), 0
     for b in (batch(0, 1), batch(2)):
         logits = model(b.src_ids, b.tgt_in_ids, b.src_mask, b.tgt_mask)

@@ -49,16 +49,31 @@ class ModelConfig:
         True, "true: normalize before each sub-layer (trains stably); false: after it (Vaswani et al. 2017)."
     )
     norm: str = setting("layernorm", "Kind of normalization.", choices=("layernorm", "rmsnorm"))
-    activation: str = setting("relu", "Activation of the feed-forward layers.", choices=("relu", "gelu", "swiglu"))
+    norm_eps: float | None = setting(
+        None, "Added to the variance in norms; null = 1e-5 (layernorm), 1e-6 (rmsnorm).", above=0
+    )
+    activation: str = setting(
+        "relu",
+        "Activation of the feed-forward layers; swish is x * sigmoid(x), swiglu gates it by a third linear map.",
+        choices=("relu", "gelu", "swish", "swiglu"),
+    )
     positions: str = setting(
         "sinusoidal",
         "How positions are encoded; learned ones end at max_positions.",
         choices=("sinusoidal", "learned", "rotary"),
     )
+    sinusoids: str = setting(
+        "interleaved",
+        "Table of positions=sinusoidal: interleaved sines and cosines (Vaswani et al. 2017); halves: all sines, then "
+        "all cosines (Hugging Face's MarianMTModel); marian: halves with wavelengths a little longer (Marian itself).",
+        choices=("interleaved", "halves", "marian"),
+    )
+    scale_embeddings: bool = setting(True, "Whether embeddings are multiplied by the square root of d_model.")
     max_positions: int = setting(1024, "Longest sentence, in tokens, with positions=learned.", at_least=1)
     share_embeddings: bool = setting(True, "Use one embedding for source and target; needs tokenizer.joint.")
     tie_output: bool = setting(True, "Use the target embedding as the output projection.")
     bias: bool = setting(True, "Whether linear maps have a bias.")
+    output_bias: bool = setting(False, "Whether the output projection has a bias.")
     dropout: float = setting(0.1, "Share of each sub-layer's output that is zeroed in training.", at_least=0, below=1)
     attention_dropout: float = setting(
         0.0, "Share of the attention weights that is zeroed in training.", at_least=0, below=1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from translate.model.layers import DecoderLayer, EncoderLayer, FeedForward
     from translate.model.transformer import Embedding, Transformer
 
-_ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "swiglu": Activation.SWISH}
+_ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "swish": Activation.SWISH, "swiglu": Activation.SWISH}
 
 
 def check_convertible(network: ModelConfig) -> None:
@@ -98,6 +98,8 @@ class ModelConverter(Converter):  # type: ignore[misc]
         if self.network.norm_first:
             _set_norm(spec.layer_norm, self.model.decoder_norm)
         spec.projection.weight = _stored(self.model.output.weight)
+        if self.network.output_bias:
+            spec.projection.bias = _stored(self.model.output.bias)
         return spec
 
     def _common(self) -> dict[str, Any]:
@@ -113,12 +115,15 @@ class ModelConverter(Converter):  # type: ignore[misc]
     def _set_input(self, spec: Any, embeddings: Any, module: Embedding) -> None:
         """Set scaled embeddings and the table of positions, which rotary models do not have."""
         embeddings.weight = _stored(module.tokens.weight)
+        spec.scale_embeddings = self.network.scale_embeddings
         if module.positions is None:
             del spec.position_encodings
         elif isinstance(module.positions, LearnedPositions):
             spec.position_encodings.encodings = _stored(module.positions.weight)
         else:
-            spec.position_encodings.encodings = sinusoids(self.num_positions, self.network.d_model)
+            spec.position_encodings.encodings = sinusoids(
+                self.num_positions, self.network.d_model, self.network.sinusoids
+            )
 
     def _attention(self, attention: Attention, norm: nn.Module, *, cross: bool) -> MultiHeadAttentionSpec:
         heads = Heads.of(attention, repeat=cross)  # CTranslate2 4.5 groups self-attention alone

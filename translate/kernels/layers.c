@@ -32,7 +32,7 @@ typedef struct {
 } Layer;
 
 typedef struct {
-    int64_t layers, width, heads, groups, head_dim, ff_width, norm_first, activation; /* 0 relu, 1 gelu, 2 swiglu */
+    int64_t layers, width, heads, groups, head_dim, ff_width, norm_first, activation; /* 0 relu, 1 gelu, 2 swiglu, 3 swish */
     const Layer *layer;
     Norm last_norm;
 } Stack;
@@ -290,6 +290,8 @@ static void activate(const Stack *stack, float *x, long rows) {
         for (long j = 0; j < rows * width; j++) x[j] = x[j] < 0 ? 0 : x[j]; /* keeps NaN */
     } else if (stack->activation == 1) {
         for (long j = 0; j < rows * width; j++) x[j] = 0.5f * x[j] * (1 + erff(x[j] * 0.70710678f));
+    } else if (stack->activation == 3) {
+        for (long j = 0; j < rows * width; j++) x[j] = x[j] / (1 + expf(-x[j]));
     } else {
         for (long r = 0; r < rows; r++) /* gates, then values; the results close ranks */
             for (long j = 0; j < width; j++) {

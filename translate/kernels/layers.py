@@ -16,7 +16,7 @@ from translate.kernels.structures import Embedding, Layer, LayerState, Linear, N
 _PANEL = 64  # outputs that are computed together
 _SAMPLED = 256  # tokens, about, that stand for those that cannot come
 _NO_TOKEN = 2  # what `decode_step` returns for a token outside the vocabulary
-ACTIVATIONS = ("relu", "gelu", "swiglu")  # by the numbers that C gives them
+ACTIVATIONS = ("relu", "gelu", "swiglu", "swish")  # by the numbers that C gives them
 
 
 class Int8Weights(NamedTuple):
@@ -247,6 +247,7 @@ class PackedStack(_Packed):
         last_norm: After the layers, if any.
         output: The projection to logits, for a decoder.
         table: The embeddings [V, M] in float32, or rounded, for a decoder.
+        scale: By which embeddings are multiplied.
 
     Raises:
         ValueError: If a weight has another dtype or other sizes than the shape asks for, or `can_run` refuses it.
@@ -259,6 +260,7 @@ class PackedStack(_Packed):
         last_norm: NormWeights | None = None,
         output: Int8Weights | None = None,
         table: Array | Rounded | None = None,
+        scale: float = 1.0,
     ) -> None:
         if not can_run(shape):
             raise ValueError(f"the kernels cannot run layers of {shape} on this machine")
@@ -272,7 +274,7 @@ class PackedStack(_Packed):
         self._all_tokens = None if output is None else PackedOutput(output)
         self._vocab_size = 0 if output is None else len(output.weight)
         sizes = [self._vocab_size, shape.width]
-        self._embedding = Embedding(scale=shape.width**0.5)
+        self._embedding = Embedding(scale=scale)
         if isinstance(table, Rounded):
             self._embedding.rounded = self.hold("table", table.weight, np.int8, *sizes)
             self._embedding.scales = self.hold("table scales", table.scale, np.float32, sizes[0])
@@ -403,7 +405,8 @@ class PackedStack(_Packed):
                 descent = _grow(descent, rows, entries, capacity)
                 search.descent = pointer("descent", descent, np.bool_, rows, beam_size, capacity)
             states = self._layer_states(caches, memories, rows, capacity, src_mask.shape[1])
-            embedding = self._make_embedding(positions(tokens), tokens)
+            added = positions(tokens)  # held here, as another thread may replace the table
+            embedding = self._make_embedding(added, tokens)
             rows = loaded().beam_search(
                 *map(ctypes.byref, (self._stack, output.struct, embedding)),
                 *(states, pointer("src_mask", src_mask, np.bool_, *src_mask.shape)),

@@ -17,13 +17,21 @@ if TYPE_CHECKING:
     from translate.config.model import ModelConfig
 
 
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "swish": F.silu,
+    "swiglu": F.silu,
+}
+
+
 class FeedForward(nn.Module):
     """Two linear maps with an activation between them; SwiGLU gates the activation by a third.
 
     Args:
         d_model: Width M of inputs and outputs.
         d_ff: Inner width.
-        activation: "relu", "gelu" or "swiglu".
+        activation: "relu", "gelu", "swish" or "swiglu".
         bias: Whether the linear maps have one.
         dropout: Share of inner activations zeroed in training.
 
@@ -35,8 +43,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, activation: str, bias: bool, dropout: float) -> None:
         super().__init__()
-        if activation not in ("relu", "gelu", "swiglu"):
-            raise ValueError(f"activation ({activation}) must be one of relu, gelu, swiglu")
+        if activation not in _ACTIVATIONS:
+            raise ValueError(f"activation ({activation}) must be one of {', '.join(_ACTIVATIONS)}")
         self.activation, self.dropout = activation, dropout
         self.inner = nn.Linear(d_model, 2 * d_ff if activation == "swiglu" else d_ff, bias=bias)
         self.outer = nn.Linear(d_ff, d_model, bias=bias)
@@ -48,25 +56,20 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map each position of x [B, T, M] by itself."""
         inner = self.inner(x)  # [B, T, d_ff], or twice as wide for SwiGLU
+        activate = _ACTIVATIONS[self.activation]
         if self.activation == "swiglu":
             gate, value = inner.chunk(2, dim=-1)
-            inner = F.silu(gate) * value  # [B, T, d_ff]
+            inner = activate(gate) * value  # [B, T, d_ff]
         else:
-            inner = F.relu(inner) if self.activation == "relu" else F.gelu(inner)
+            inner = activate(inner)
         return self.outer(apply_dropout(inner, self.dropout, self.training))  # type: ignore[no-any-return]
 
 
-def make_norm(kind: str, d_model: int) -> nn.Module:
-    """Make a norm over the last dimension: "layernorm", or "rmsnorm" (Zhang and Sennrich 2019, arXiv:1910.07467).
-
-    Raises:
-        ValueError: If the kind is unknown.
-    """
-    if kind == "layernorm":
-        return nn.LayerNorm(d_model)
-    if kind == "rmsnorm":
-        return nn.RMSNorm(d_model, eps=1e-6)
-    raise ValueError(f"norm ({kind}) must be one of layernorm, rmsnorm")
+def make_norm(config: ModelConfig) -> nn.Module:
+    """Make a norm over the last dimension: "layernorm", or "rmsnorm" (Zhang and Sennrich 2019, arXiv:1910.07467)."""
+    if config.norm == "layernorm":
+        return nn.LayerNorm(config.d_model, eps=config.norm_eps or 1e-5)
+    return nn.RMSNorm(config.d_model, eps=config.norm_eps or 1e-6)
 
 
 def make_attention(config: ModelConfig, kind: str, *, cross: bool = False) -> Attention:
@@ -112,7 +115,7 @@ class EncoderLayer(_Layer):
         super().__init__(config)
         self.self_attention = make_attention(config, encoder_attention)
         self.feed_forward = make_feed_forward(config)
-        self.self_norm, self.ff_norm = (make_norm(config.norm, config.d_model) for _ in range(2))
+        self.self_norm, self.ff_norm = (make_norm(config) for _ in range(2))
 
     def forward(self, x: Tensor, attn_mask: Tensor | None) -> Tensor:
         """Map x [B, S, M]; `attn_mask` as in `Attention`."""
@@ -134,8 +137,8 @@ class DecoderLayer(_Layer):
         self.self_attention = make_attention(config, decoder_attention)
         self.cross_attention = make_attention(config, cross_attention, cross=True) if cross else None
         self.feed_forward = make_feed_forward(config)
-        self.self_norm, self.ff_norm = (make_norm(config.norm, config.d_model) for _ in range(2))
-        self.cross_norm = make_norm(config.norm, config.d_model) if cross else None
+        self.self_norm, self.ff_norm = (make_norm(config) for _ in range(2))
+        self.cross_norm = make_norm(config) if cross else None
 
     def forward(
         self,

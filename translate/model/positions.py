@@ -9,17 +9,21 @@ from torch import Tensor, nn
 class SinusoidalPositions(nn.Module):
     """Fixed sines and cosines of geometrically growing wavelength; any length.
 
-    Source: Vaswani et al. 2017 (arXiv:1706.03762), section 3.5; sines in the even columns, cosines in the odd ones.
+    Args:
+        d_model: Width M.
+        layout: As for `sinusoids`.
+
+    Source: Vaswani et al. 2017 (arXiv:1706.03762), section 3.5.
     """
 
     table: Tensor
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, layout: str = "interleaved") -> None:
         super().__init__()
         if d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
-        self.d_model = d_model
-        table = torch.empty(256, d_model) if _shapes_alone() else sinusoids(256, d_model)
+        self.d_model, self.layout = d_model, layout
+        table = torch.empty(256, d_model) if _shapes_alone() else sinusoids(256, d_model, layout)
         self.register_buffer("table", table, persistent=False)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
@@ -28,7 +32,7 @@ class SinusoidalPositions(nn.Module):
         table = self.table  # which another thread may replace
         if end > table.size(0):
             with torch.inference_mode(False):  # the longer table may serve training later
-                self.table = table = sinusoids(max(end, 2 * table.size(0)), self.d_model).to(table)
+                self.table = table = sinusoids(max(end, 2 * table.size(0)), self.d_model, self.layout).to(table)
         return x + table[offset:end].to(x.dtype)
 
 
@@ -86,14 +90,23 @@ class RotaryPositions(nn.Module):
         return torch.stack((angles.cos(), angles.sin()))  # [2, length, D]
 
 
-def sinusoids(length: int, d_model: int) -> Tensor:
+def sinusoids(length: int, d_model: int, layout: str = "interleaved") -> Tensor:
     """Compute the sinusoidal table, [length, M] float32.
 
-    >>> sinusoids(2, 4)[0]
-    tensor([0., 1., 0., 1.])
+    Args:
+        length: Number of positions.
+        d_model: Width M.
+        layout: "interleaved": sines in the even columns, cosines in the odd ones; "halves": sines, then cosines;
+            "marian": the same with wavelengths that end at 10,000 times the first, not just below it.
+
+    >>> sinusoids(2, 4)[0], sinusoids(2, 4, "halves")[0]
+    (tensor([0., 1., 0., 1.]), tensor([0., 0., 1., 1.]))
     """
     position = torch.arange(length, dtype=torch.float32)[:, None]
-    frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    last = d_model - 2 if layout == "marian" else d_model
+    frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / max(1, last)))
+    if layout != "interleaved":
+        return torch.cat((torch.sin(position * frequency), torch.cos(position * frequency)), dim=1)
     table = torch.empty(length, d_model)
     table[:, 0::2] = torch.sin(position * frequency)
     table[:, 1::2] = torch.cos(position * frequency)

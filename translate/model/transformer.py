@@ -39,14 +39,15 @@ class Embedding(nn.Module):
             nn.init.zeros_(self.tokens.weight[pad_id])
         self.positions: nn.Module | None = None
         if config.positions == "sinusoidal":
-            self.positions = SinusoidalPositions(config.d_model)
+            self.positions = SinusoidalPositions(config.d_model, config.sinusoids)
         elif config.positions == "learned":
             self.positions = LearnedPositions(config.d_model, config.max_positions)
         self.dropout, self.word_dropout = config.embedding_dropout, config.word_dropout
+        self.scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
 
     def forward(self, ids: Tensor, offset: int = 0) -> Tensor:
         """Embed ids [B, T], the first of which stands at position `offset`, as [B, T, M]."""
-        x = self.tokens(ids) * math.sqrt(self.tokens.embedding_dim)  # [B, T, M]
+        x = self.tokens(ids) * self.scale  # [B, T, M]
         x = drop_words(x, self.word_dropout, self.training)
         if self.positions is not None:
             x = self.positions(x, offset)
@@ -72,7 +73,9 @@ class Transformer(nn.Module):
         self.encoder_norm, self.decoder_norm = make_last_norm(config), make_last_norm(config)
         self.layer_drop = config.layer_drop
         table = tgt_embedding.tokens
-        self.output = nn.Linear(config.d_model, table.num_embeddings, bias=False)
+        self.output = nn.Linear(config.d_model, table.num_embeddings, bias=config.output_bias)
+        if config.output_bias:
+            nn.init.zeros_(self.output.bias)
         if config.tie_output:
             self.output.weight = table.weight
         else:
@@ -138,7 +141,7 @@ class Transformer(nn.Module):
 
 def make_last_norm(config: ModelConfig) -> nn.Module:
     """Make the norm after a stack of layers, which it needs only where each layer begins with its norm."""
-    return make_norm(config.norm, config.d_model) if config.norm_first else nn.Identity()
+    return make_norm(config) if config.norm_first else nn.Identity()
 
 
 @contextmanager

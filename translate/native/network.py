@@ -59,7 +59,9 @@ class NativeTransformer:
         self._sinusoids = np.empty((0, width), np.float32)
         reader = _LayerReader(config, weights)
         output = weights.matrix(names["output"], tgt_vocab_size, width)
-        self._output = Int8Weights(output.weight, output.scale / 127, None)
+        bias = weights.vector("output.bias", tgt_vocab_size) if config.output_bias else None
+        self._output = Int8Weights(output.weight, output.scale / 127, bias)
+        self._embedding_scale = math.sqrt(width) if config.scale_embeddings else 1.0
         self._encoder = PackedStack(
             layer_shape(config, encoder),
             [reader.layer(f"encoder_layers.{number}", encoder) for number in range(config.num_encoder_layers)],
@@ -71,6 +73,7 @@ class NativeTransformer:
             reader.norm("decoder_norm") if config.norm_first else None,
             self._output,
             self._tables["tgt"],
+            self._embedding_scale,
         )
         self._memory_maps = [PackedLinear(one) for one in reader.memory_maps]
         weights.check_all_asked()
@@ -78,7 +81,7 @@ class NativeTransformer:
 
     def encode(self, src_ids: Array, src_mask: Array) -> Array:
         """Compute the memory of the sources, [B, S] to [B, S, M]."""
-        table, factor = self._tables["src"], np.float32(math.sqrt(self._config.d_model))
+        table, factor = self._tables["src"], np.float32(self._embedding_scale)
         if isinstance(table, Rounded):
             x = table.weight[src_ids] * table.scale[src_ids][..., None] * factor
         else:
@@ -208,7 +211,7 @@ class NativeTransformer:
             return None
         table = self._sinusoids  # which another thread may replace
         if len(table) < count:
-            self._sinusoids = table = _sinusoids(max(256, 2 * count), self._config.d_model)
+            self._sinusoids = table = _sinusoids(max(256, 2 * count), self._config.d_model, self._config.sinusoids)
         return table
 
 
@@ -274,7 +277,7 @@ class _LayerReader:
         """Return the weights of a norm."""
         kind, width = self._config.norm, self._config.d_model
         bias = self._weights.vector(f"{name}.bias", width) if kind == "layernorm" else None
-        return NormWeights(self._weights.vector(f"{name}.weight", width), bias, _EPSILON[kind])
+        return NormWeights(self._weights.vector(f"{name}.weight", width), bias, self._config.norm_eps or _EPSILON[kind])
 
     def _linear(self, name: str, outputs: int, inputs: int) -> Int8Weights:
         weight, scale = self._weights.matrix((f"{name}.weight",), outputs, inputs)
@@ -318,10 +321,13 @@ def _expected_length(src_len: int) -> int:
     return 8 + src_len * 5 // 4
 
 
-def _sinusoids(length: int, width: int) -> Array:
+def _sinusoids(length: int, width: int, layout: str) -> Array:
     """Compute the sinusoidal table, [length, width] float32, as `translate.model.positions.sinusoids`."""
-    frequency = np.exp(np.arange(0, width, 2, dtype=np.float32) * np.float32(-math.log(10000.0) / width))
+    last = width - 2 if layout == "marian" else width
+    frequency = np.exp(np.arange(0, width, 2, dtype=np.float32) * np.float32(-math.log(10000.0) / max(1, last)))
     angles = np.arange(length, dtype=np.float32)[:, None] * frequency
+    if layout != "interleaved":
+        return np.concatenate((np.sin(angles), np.cos(angles)), axis=1)
     table = np.empty((length, width), np.float32)
     table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
     return table

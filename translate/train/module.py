@@ -6,6 +6,7 @@ from typing import Any
 
 import lightning as L
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from translate.config.train import TrainConfig
@@ -134,11 +135,11 @@ class TranslationModule(L.LightningModule):
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
     def _training_loss_sum(self, batch: Batch) -> Tensor:
-        weight, optim, smoothing = self.model.output.weight, self.optim, self.optim.label_smoothing
+        weight, optim, smoothing = output_weight(self.model), self.optim, self.optim.label_smoothing
         if self._teachers:
             with torch.no_grad():
                 teachers = [
-                    TeacherStates(_hidden_and_labels(model, batch)[0], model.output.weight) for model in self._teachers
+                    TeacherStates(_hidden_and_labels(model, batch)[0], output_weight(model)) for model in self._teachers
                 ]
             hidden, labels = _hidden_and_labels(self.model, batch)
             return projected_distillation(hidden, weight, labels, teachers, optim.teacher_share, smoothing)
@@ -149,15 +150,25 @@ class TranslationModule(L.LightningModule):
 
     def _loss_sum(self, batch: Batch, smoothing: float) -> Tensor:
         hidden, labels = _hidden_and_labels(self.model, batch)
-        return projected_cross_entropy(hidden, self.model.output.weight, labels, smoothing)
+        return projected_cross_entropy(hidden, output_weight(self.model), labels, smoothing)
+
+
+def output_weight(model: Transformer) -> Tensor:
+    """Return the output projection [V, M], with its bias as a last column if it has one."""
+    weight, bias = model.output.weight, model.output.bias
+    return weight if bias is None else torch.cat((weight, bias[:, None]), dim=1)
 
 
 def _hidden_and_labels(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the hidden states [tokens, M] of the real target tokens, and the labels [tokens] they must predict."""
+    """Return the hidden states [tokens, M] of the real target tokens, and the labels [tokens] they must predict.
+
+    They are what `output_weight` is multiplied with, so that they end with a one where it has a bias.
+    """
     memory = model.encode(batch.src_ids, batch.src_mask)
     hidden = model.decode(batch.tgt_in_ids, batch.tgt_mask, memory, batch.src_mask)
     labels = batch.labels.flatten()[batch.tgt_positions]
-    return hidden.flatten(0, 1)[batch.tgt_positions], labels
+    hidden = hidden.flatten(0, 1)[batch.tgt_positions]
+    return hidden if model.output.bias is None else F.pad(hidden, (0, 1), value=1.0), labels
 
 
 def divergence_error(what: str, step: int) -> ValueError:

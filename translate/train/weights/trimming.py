@@ -42,7 +42,7 @@ def trim_model(
     network = replace(config, share_embeddings=False)
     result = build_model(network, smaller.src_vocab_size, smaller.tgt_vocab_size, pad_id=smaller.pad_id)
     weights, rows = model.state_dict(), torch.tensor(kept)
-    for name in ("tgt_embedding.tokens.weight", "output.weight"):
+    for name in {"tgt_embedding.tokens.weight", "output.weight", "output.bias"} & set(weights):
         weights[name] = weights[name][rows]
     result.load_state_dict(weights)
     return result.eval(), smaller, network
