@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "commands.md"
 COMMANDS = (
-    *("train", "infer", "evaluate", "compare", "export", "serve", "serve keys"),
+    *("train", "infer", "evaluate", "compare", "export", "convert", "serve", "serve keys"),
     *("benchmark", "benchmark train", "benchmark decode", "benchmark serve"),
 )
 

@@ -229,6 +229,10 @@ def test_a_full_queue_and_a_late_answer(monkeypatch: pytest.MonkeyPatch, serving
         monkeypatch.setattr(Pool, "submit", full)
         answer = client.post("/translate", json=values)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        monkeypatch.setattr(Pool, "queued", 10_000)  # refused before it is read
+        early = client.post("/translate", content=b"no JSON")
+        assert (early.status_code, early.headers["retry-after"], early.json()) == (503, "1", answer.json())
+        assert client.get("/health").status_code == 200
 
 
 def test_a_defect_is_one_line_of_json(monkeypatch: pytest.MonkeyPatch, serving: Serving) -> None:

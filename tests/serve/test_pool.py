@@ -103,13 +103,13 @@ async def test_a_full_queue_refuses_all_of_a_request(model: Model) -> None:
     pool = make_pool(model, queue_limit=2)
     first = pool.submit([sentence("a")])
     await begun(model, 1)
-    second = pool.submit([sentence("b")])
+    second = pool.submit([sentence(text) for text in "bcd"])  # the last one before it is full
     with pytest.raises(QueueFullError):
-        pool.submit([sentence("c"), sentence("d")])
-    assert pool.queued == 1
-    third = pool.submit([sentence("b"), sentence("c")])  # b waits already
+        pool.submit([sentence("b"), sentence("e")])
+    assert pool.queued == 3
+    third = pool.submit([sentence("b"), sentence("c")])  # they wait already
     model.gate.release(9)
-    assert await texts(first + second + third) == ["A", "B", "B", "C"]
+    assert await texts(first + second + third) == ["A", "B", "C", "D", "B", "C"]
     pool.stop()
 
 

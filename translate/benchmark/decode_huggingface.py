@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,10 +15,9 @@ from torch.nn.utils.rnn import pad_sequence
 from translate.benchmark.peers import unfit_marian
 from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
+from translate.convert.huggingface import names_and_tensors
 from translate.data.batch import Example, collate
 from translate.data.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Tokenizer
-from translate.model.attention import Attention
-from translate.model.layers import DecoderLayer, EncoderLayer
 from translate.model.positions import sinusoids
 from translate.model.transformer import Transformer
 
@@ -48,7 +47,7 @@ def save_peer(directory: Path, model: Transformer, tokenizer: Tokenizer, network
         ValueError: If what was written gives other logits than ours.
     """
     peer = _build(tokenizer, network, positions)
-    missing, unexpected = peer.load_state_dict(dict(_weights(model)), strict=False)
+    missing, unexpected = peer.load_state_dict(dict(names_and_tensors(model)), strict=False)
     assert not unexpected, unexpected
     assert all("embed_positions" in name or name == "final_logits_bias" for name in missing), missing  # zeros
     peer.save_pretrained(directory)
@@ -144,41 +143,3 @@ def _set_positions(embed: Any, config: Any) -> None:
         embed.weights = torch.cat((torch.zeros(PAD_ID + 1, config.d_model), table))
     else:
         embed.weight = nn.Parameter(table, requires_grad=False)
-
-
-def _weights(model: Transformer) -> Iterator[tuple[str, Tensor]]:
-    """Return our tensors by their names."""
-    tables = {"encoder": model.src_embedding.tokens.weight, "decoder": model.tgt_embedding.tokens.weight}
-    yield "lm_head.weight", model.output.weight
-    if model.src_embedding is model.tgt_embedding:
-        yield "model.shared.weight", tables["encoder"]
-    for side, layers in (("encoder", model.encoder_layers), ("decoder", model.decoder_layers)):
-        yield f"model.{side}.embed_tokens.weight", tables[side]
-        for place, layer in enumerate(cast("Iterable[EncoderLayer | DecoderLayer]", layers)):
-            for name, tensor in _layer(layer):
-                yield f"model.{side}.layers.{place}.{name}", tensor
-        yield from _named(f"model.{side}.layer_norm", model.get_submodule(f"{side}_norm"))
-
-
-def _layer(layer: EncoderLayer | DecoderLayer) -> Iterator[tuple[str, Tensor]]:
-    yield from _attention("self_attn", layer.self_attention)
-    yield from _named("self_attn_layer_norm", layer.self_norm)
-    if isinstance(layer, DecoderLayer):
-        yield from _attention("encoder_attn", cast(Attention, layer.cross_attention))
-        yield from _named("encoder_attn_layer_norm", cast(nn.Module, layer.cross_norm))
-    yield from _named("fc1", layer.feed_forward.inner)
-    yield from _named("fc2", layer.feed_forward.outer)
-    yield from _named("final_layer_norm", layer.ff_norm)
-
-
-def _attention(name: str, attention: Attention) -> Iterator[tuple[str, Tensor]]:
-    for kind, tensor in attention.qkv.named_parameters():
-        parts = torch.split(tensor, attention.q_parts + attention.kv_parts)
-        for part, rows in zip(("q", "k", "v"), parts, strict=True):
-            yield f"{name}.{part}_proj.{kind}", rows
-    yield from _named(f"{name}.out_proj", attention.out)
-
-
-def _named(name: str, module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    for kind, tensor in module.named_parameters():
-        yield f"{name}.{kind}", tensor

@@ -14,6 +14,7 @@ from typing import Any
 
 from translate.common.files import write_text
 from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
+from translate.config.convert import ConvertConfig
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
 from translate.config.evaluate import EvaluateConfig
@@ -39,6 +40,7 @@ SCHEMAS: dict[str, type] = {  # by the file of conf/ that explains its settings
     "decode/beam": DecodeConfig,
     "evaluate": EvaluateConfig,
     "export": ExportConfig,
+    "convert": ConvertConfig,
     "benchmark_train": BenchmarkTrainConfig,
     "benchmark_decode": BenchmarkDecodeConfig,
     "benchmark_serve": BenchmarkServeConfig,

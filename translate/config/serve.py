@@ -19,8 +19,8 @@ class ServeConfig:
     req_limit: int = setting(-1, "Most requests a minute of each API key, or of each address without one.", at_least=-1)
     body_limit: int = setting(10_000_000, "Most bytes of a request's body.", at_least=1)
     queue_limit: int = setting(
-        1_000,
-        "Most sentences that wait to be translated; a request beyond it is refused with 503, unless nothing waits.",
+        200,
+        "Sentences that wait to be translated, at which further requests are refused with 503: half a second of work.",
         at_least=1,
     )
     read_timeout: float = setting(

@@ -15,7 +15,8 @@ import sentencepiece as spm
 
 from translate.common.files import atomic_write
 
-PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3  # of the tokenizers that are trained here
+BEYOND = "<beyond>"  # in a converted model all pieces behind this one stand for the unknown one
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
 _JOINT_FILES = ("tokenizer.model",)
 _SEPARATE_FILES = ("tokenizer.src.model", "tokenizer.tgt.model")
@@ -27,11 +28,16 @@ class Tokenizer:
     Attributes:
         src_vocab_size: Number of source ids.
         tgt_vocab_size: Number of target ids.
+        pad_id: Fills rows up.
+        unk_id: Stands for what the vocabulary lacks.
+        bos_id: First input of the decoder; a converted model may have padding there.
+        eos_id: Ends a sentence.
+        forbidden_ids: What no translation may have.
 
-    Ids are fixed: 0 padding, 1 unknown, 2 BOS, 3 EOS. Text is segmented as it is (identity normalization), and what the
-    vocabulary lacks becomes UTF-8 bytes, so `decode(encode(text)) == text` for every clean string: one that
-    `translate.data.cleaning.clean_text` returns unchanged. The one character that this needs gone from the text is
-    U+2581, which SentencePiece writes for a space.
+    The special ids of a tokenizer that is trained here are 0 padding, 1 unknown, 2 BOS, 3 EOS. It segments text as it
+    is (identity normalization), and what the vocabulary lacks becomes UTF-8 bytes, so `decode(encode(text)) == text`
+    for every clean string: one that `translate.data.cleaning.clean_text` returns unchanged. The one character that
+    this needs gone from the text is U+2581, which SentencePiece writes for a space. A converted one may do otherwise.
 
     >>> tokenizer = Tokenizer.train(["a cat sat"] * 9, ["un chat assis"] * 9, vocab_size=290)
     >>> ids = tokenizer.encode_tgt("un chat 😀")
@@ -39,14 +45,15 @@ class Tokenizer:
     (True, 'un chat 😀')
     """
 
-    pad_id, unk_id, bos_id, eos_id = PAD_ID, UNK_ID, BOS_ID, EOS_ID
-
     def __init__(self, models: Sequence[bytes]) -> None:
         """Make a tokenizer of one serialized SentencePiece model (joint) or two (source, target)."""
         self._models = tuple(models)
         self._processors = tuple(_processor(model) for model in models)
         self._src, self._tgt = self._processors[0], self._processors[-1]
         self.src_vocab_size, self.tgt_vocab_size = map(_num_used, (self._src, self._tgt))
+        self.pad_id, self.unk_id, self.bos_id, self.eos_id = _special_ids(self._processors)
+        forbidden = (self.pad_id, self.bos_id, *([self.unk_id] if _spells_all(self._tgt) else []))
+        self.forbidden_ids = tuple(dict.fromkeys(forbidden))
         self.tag_ids: tuple[int, ...] = ()  # what every source begins with
 
     @staticmethod
@@ -95,10 +102,10 @@ class Tokenizer:
 
     @staticmethod
     def load(directory: Path | str) -> Tokenizer:
-        """Read the tokenizer that `save` wrote, or one SentencePiece `.model` file with our special ids.
+        """Read the tokenizer that `save` wrote, or one SentencePiece `.model` file.
 
         Raises:
-            ValueError: If there is no tokenizer, or its special ids are not 0, 1, 2, 3.
+            ValueError: If there is no tokenizer, or it lacks a special id.
         """
         path = Path(directory)
         for names in ((), _JOINT_FILES, _SEPARATE_FILES):
@@ -121,14 +128,14 @@ class Tokenizer:
 
         Source: Johnson et al. 2017 (arXiv:1611.04558).
         """
-        tag = language_tag(language)
-        token = self._src.piece_to_id(tag)
-        if not self._src.is_control(token):
+        tags = language_tag(language), f">>{language}<<"  # the second one is Marian's
+        token_ids = [token for tag in tags if self._src.is_control(token := self._src.piece_to_id(tag))]
+        if not token_ids:
             raise ValueError(
-                f"the tokenizer has no tag {tag}; train one with data.language_tags=true for this language"
+                f"the tokenizer has no tag {tags[0]}; train one with data.language_tags=true for this language"
             )
         result = copy.copy(self)
-        result.tag_ids = (token,)
+        result.tag_ids = (token_ids[0],)
         return result
 
     @property
@@ -186,20 +193,20 @@ class Tokenizer:
                 (BPE-dropout, Provilkov et al. 2020), or the smoothing alpha of unigram sampling (Kudo 2018).
             seed: The same seed, texts and sampling give the same segmentations.
         """
-        encoded = _encode(self._src, texts, sampling, seed)
+        encoded = _encode(self._src, texts, sampling, seed, self.src_vocab_size)
         return [[*self.tag_ids, *ids] for ids in encoded] if self.tag_ids else encoded
 
     def encode_tgt_batch(self, texts: list[str], *, sampling: float = 0.0, seed: int = 0) -> list[list[int]]:
         """Return the ids of target sentences, EOS appended, no BOS; arguments as in `encode_src_batch`."""
-        return _encode(self._tgt, texts, sampling, seed)
+        return _encode(self._tgt, texts, sampling, seed, self.tgt_vocab_size)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of target ids; padding, BOS and EOS are left out wherever they stand."""
+        """Return the text of target ids; padding, unknown pieces, BOS and EOS are left out wherever they stand."""
         return self.decode_batch([ids])[0]
 
     def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
         """Return the texts of target ids, as `decode` gives them."""
-        special = (PAD_ID, BOS_ID, EOS_ID)
+        special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
         texts = self._tgt.decode([[int(token) for token in ids if token not in special] for ids in batch])
         return texts or []  # of nothing SentencePiece makes an empty string
 
@@ -226,21 +233,60 @@ def _processor(model: bytes) -> spm.SentencePieceProcessor:
         processor = spm.SentencePieceProcessor(model_proto=model)
     except RuntimeError as error:
         raise ValueError(f"not a SentencePiece model: {error}") from error
-    ids = (processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id())
-    if ids != (PAD_ID, UNK_ID, BOS_ID, EOS_ID):
-        raise ValueError(f"the tokenizer's pad, unk, bos, eos ids are {ids}; they must be 0, 1, 2, 3")
     return processor
 
 
+def _special_ids(processors: Sequence[spm.SentencePieceProcessor]) -> tuple[int, int, int, int]:
+    """Return the ids of padding, the unknown piece, BOS and EOS, which source and target have in common."""
+    found = [(one.pad_id(), one.unk_id(), one.bos_id(), one.eos_id()) for one in processors]
+    ids: tuple[int, int, int, int] = found[0]
+    if min(ids) < 0 or len(set(ids)) < len(ids) - (ids[0] == ids[2]):
+        raise ValueError(
+            f"the tokenizer's pad, unk, bos, eos ids are {ids}; each must be there (0, 1, 2, 3 when trained here)"
+        )
+    if any(ids != others for others in found):
+        raise ValueError(f"the special ids of source and target tokenizer differ: {found[0]} and {found[-1]}")
+    return ids
+
+
 def _num_used(processor: spm.SentencePieceProcessor) -> int:
-    """Count the ids of a model; unused pieces have the highest ids and do not count."""
+    """Count the ids of a model; unused pieces with the highest ids do not count, nor does what is behind `BEYOND`."""
     size = int(processor.get_piece_size())
+    mark = int(processor.piece_to_id(BEYOND))
+    if mark != processor.unk_id():
+        return mark
     while processor.is_unused(size - 1):
         size -= 1
     return size
 
 
-def _encode(processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int) -> list[list[int]]:
+def _encode(
+    processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int, size: int
+) -> list[list[int]]:
+    encoded = _segment(processor, texts, sampling, seed)
+    if _spells_all(processor):
+        return encoded
+    for place, ids in enumerate(encoded):
+        if max(ids) >= size or processor.unk_id() in ids:
+            pieces = [processor.id_to_piece(token) for token in ids[:-1]]
+            if not sampling:
+                pieces = processor.encode(texts[place], out_type=str)  # the unknown ones as they stand in the text
+            encoded[place] = [*(_token_of(processor, piece, size) for piece in pieces), ids[-1]]
+    return encoded
+
+
+def _spells_all(processor: spm.SentencePieceProcessor) -> bool:
+    """Return whether the pieces of a model spell all bytes, so that nothing is unknown."""
+    return bool(processor.is_byte(processor.piece_to_id("<0x0A>")))
+
+
+def _token_of(processor: spm.SentencePieceProcessor, piece: str, size: int) -> int:
+    """Return the id of a piece: of one that SentencePiece does not know by itself, too, if the vocabulary has it."""
+    token = int(processor.piece_to_id(piece))
+    return token if token < size and not processor.is_control(token) else int(processor.unk_id())
+
+
+def _segment(processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int) -> list[list[int]]:
     if not sampling:
         encoded: list[list[int]] = processor.encode(texts, add_eos=True)
         return encoded

@@ -32,7 +32,7 @@ def export(config: ExportConfig) -> Path:
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     recognizer = Recognizer.load(bundle)
-    _check_output(output, overwrite=config.overwrite)
+    check_output(output, overwrite=config.overwrite)
     if config.format == "model":
         model, tokenizer, settings = load_bundle(bundle)
         shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
@@ -81,7 +81,7 @@ def save_exported(
         write_text(parts / "README.md", _card(settings, format))
 
 
-def _check_output(output: Path, *, overwrite: bool) -> None:
+def check_output(output: Path, *, overwrite: bool) -> None:
     """Refuse to replace what is there, unless it is an earlier export and the user wants it."""
     recover_directory(output)
     if not output.exists():

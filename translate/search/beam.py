@@ -65,6 +65,8 @@ class Sentence:
 
     def path(self, length: int, beam: int) -> tuple[list[int], list[float]]:
         """Return the tokens of an output after `length` steps, and its summed log-probability after each."""
+        if self.beam_size == 1:
+            return self.token_ids[:length], self.log_probs[:length]
         token_ids, log_probs = [], []
         for start in range((length - 1) * self.beam_size, -1, -self.beam_size):
             token_ids.append(self.token_ids[start + beam])

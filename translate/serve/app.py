@@ -22,9 +22,11 @@ from translate.serve.metrics import Metrics
 from translate.serve.models import Models
 from translate.serve.page import page_routes
 from translate.serve.v1 import V1
+from translate.serve.work import busy_error
 
 logger = logging.getLogger("translate.serve")
 
+_TRANSLATING = {"/translate", "/translate_file", "/v1/translate"}
 _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Headers": "Authorization, Content-Type",
@@ -56,7 +58,13 @@ def make_app(open_models: Callable[[], Models], config: ServeConfig) -> Starlett
 
     handlers: dict[Any, Any] = {ApiError: _api_error, HTTPException: _http_error, Exception: _server_error}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=api.running)
-    app.add_middleware(_Watch, metrics=api.metrics, cors=config.cors, routes={route.path for route in routes})
+    app.add_middleware(
+        _Watch,
+        metrics=api.metrics,
+        cors=config.cors,
+        routes={route.path for route in routes},
+        is_full=lambda: api.models.pool.queued >= config.queue_limit,
+    )
     return app
 
 
@@ -77,15 +85,20 @@ async def _server_error(request: Request, error: Exception) -> Response:
 class _Watch:
     """Counts and times requests, logs them, and lets pages of other sites read the answers.
 
+    While too many sentences wait, requests to translate are refused here, before anything is spent on reading them.
+
     Args:
         app: What answers.
         metrics: Counts.
         cors: Whether pages of other sites may use the server.
         routes: Paths that have a label of their own.
+        is_full: Whether no more sentences may wait.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, cors: bool, routes: set[str]) -> None:
-        self.app, self.metrics, self.cors, self.routes = app, metrics, cors, routes
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, *, cors: bool, routes: set[str], is_full: Callable[[], bool]
+    ) -> None:
+        self.app, self.metrics, self.cors, self.routes, self.is_full = app, metrics, cors, routes, is_full
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,7 +119,11 @@ class _Watch:
             return
         with self.metrics.in_flight.track_inprogress():
             try:
-                await self.app(scope, receive, answer)
+                if scope["path"] in _TRANSLATING and self.is_full():
+                    refusal = busy_error()
+                    await JSONResponse({"error": refusal.message}, 503, refusal.headers)(scope, receive, answer)
+                else:
+                    await self.app(scope, receive, answer)
             finally:
                 seconds = time.perf_counter() - start
                 path = scope["path"] if scope["path"] in self.routes else "other"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
@@ -14,7 +16,8 @@ from typing import NamedTuple
 from translate.translator.translation import Translation
 
 _BUCKET = 24  # characters; sentences of a bucket differ by no more
-_BATCH_CHARS = 8192  # of a batch, padding counted: about 2,000 tokens
+_NICENESS = 5  # of threads that translate, so that under load the one that answers is not the last to run
+_BATCH_CHARS = 2048  # of a batch, padding counted: about 500 tokens
 
 
 class QueueFullError(Exception):
@@ -71,7 +74,7 @@ class Pool:
     Args:
         translate: Translates a batch, whose sentences differ in their text alone; several threads call it.
         workers: How many threads.
-        queue_limit: Most sentences that wait.
+        queue_limit: So many sentences wait, and no more are taken; the last request before that may bring many.
         cache: Translations that are kept for the next time.
 
     Source: batches of sentences of all requests, by length: bergamot-translator's `BatchingPool`.
@@ -101,13 +104,13 @@ class Pool:
         """Queue sentences; return the future translation of each. To be called in the event loop.
 
         Raises:
-            QueueFullError: If not all of them may wait; then none does.
+            QueueFullError: If too many wait; then none of these does.
         """
         loop = asyncio.get_running_loop()
         futures: list[_Future] = [loop.create_future() for _ in sentences]
         with self._lock:
             new = {one for one in sentences if one not in self._finished and one not in self._pending}
-            if self._queued + len(new) > self.queue_limit and self._queued:
+            if new and self._queued >= self.queue_limit:
                 raise QueueFullError
             for sentence, future in zip(sentences, futures, strict=True):
                 if sentence in self._finished:
@@ -136,6 +139,8 @@ class Pool:
             thread.join()
 
     def _work(self) -> None:
+        if sys.platform == "linux":  # where each thread has a priority of its own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         while batch := self._next_batch():
             self._finish(batch, self._translations(batch))
 

@@ -86,8 +86,12 @@ def queued(pool: Pool, sentences: Sequence[Sentence]) -> list[asyncio.Future[Tra
     try:
         return pool.submit(sentences)
     except QueueFullError as error:
-        message = "The server is busy: too many sentences wait"
-        raise ApiError(503, message, {"Retry-After": _RETRY_AFTER}) from error
+        raise busy_error() from error
+
+
+def busy_error() -> ApiError:
+    """Return what a request is refused with while too many sentences wait."""
+    return ApiError(503, "The server is busy: too many sentences wait", {"Retry-After": _RETRY_AFTER})
 
 
 async def finished(

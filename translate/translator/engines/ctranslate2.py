@@ -67,7 +67,7 @@ class CTranslate2Engine(Engine):
         self.tokenizer, self._max_positions = tokenizer, config.max_positions
         pieces = tokenizer.pieces_tgt(range(tokenizer.tgt_vocab_size))
         self._tgt_ids = {piece: token for token, piece in enumerate(pieces)}
-        self._forbidden = [[pieces[token]] for token in (tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id)]
+        self._forbidden = [[pieces[token]] for token in tokenizer.forbidden_ids]
         name, index = _find_device(device)
         compute_type = _compute_type(config.quantization, precision, name)
         threads = {"inter_threads": available_cores() if name == "cpu" else 1, "intra_threads": 1}

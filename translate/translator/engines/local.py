@@ -31,7 +31,7 @@ class SpecialIds(Protocol):
     pad_id: int
     bos_id: int
     eos_id: int
-    unk_id: int
+    forbidden_ids: tuple[int, ...]
 
 
 class LocalEngine(Engine):
@@ -64,8 +64,7 @@ class LocalEngine(Engine):
         share = math.ceil(len(sources) / self.workers)  # so that no worker is left without a batch
         batches = by_length([decode.width * len(ids) for ids in sources], decode.batch_tokens, share)
         special = self.special_ids
-        forbidden_ids = special.pad_id, special.bos_id, special.unk_id
-        search = make_search(decode, bos_id=special.bos_id, eos_id=special.eos_id, forbidden_ids=forbidden_ids)
+        search = make_search(decode, bos_id=special.bos_id, eos_id=special.eos_id, forbidden_ids=special.forbidden_ids)
 
         def search_batch(places: list[int]) -> list[list[Hypothesis]]:
             src_ids, src_mask = padded([sources[place] for place in places], special.pad_id)

@@ -84,7 +84,7 @@ class OnnxEngine(Engine):
     ) -> list[list[Hypothesis]]:
         """Return the one hypothesis of each source; sentences that are done leave the batch."""
         special = self.tokenizer
-        forbidden, eos_id = [special.pad_id, special.bos_id, special.unk_id], special.eos_id
+        forbidden, eos_id = list(special.forbidden_ids), special.eos_id
         src_ids, src_mask = _padded(sources, special.pad_id)
         memories = self._encoder.run(None, {"src_ids": src_ids, "src_mask": src_mask})
         state = [np.full(len(sources), special.bos_id), src_mask, *memories, *self._no_past(len(sources))]
