@@ -25,8 +25,8 @@ ALLOWED = {  # package -> packages of ours that it may import; TYPE_CHECKING and
     "infer": {"common", "config", "data", "markup", "translator"},
     "serve": {"common", "config", "translator"},
     "evaluate": {"common", "config", "data", "translator"},
-    "export": {"common", "config", "data", "model", "native", "translator"},
-    "convert": {"common", "config", "data", "export", "model", "translator"},
+    "export": {"common", "config", "convert", "data", "model", "native", "translator"},
+    "convert": {"common", "config", "data", "model", "translator"},
     "train": {"common", "config", "data", "evaluate", "infer", "model", "native", "search", "translator"},
     "compare": {"common", "config", "data", "evaluate", "model", "train", "translator"},
     "benchmark": {

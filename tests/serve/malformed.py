@@ -11,7 +11,8 @@ import sys
 from collections import Counter
 from urllib.parse import quote, urlsplit
 
-_SECONDS = 20  # for an answer
+_PATIENCE = 0.5  # seconds until the client ends its half of the connection
+_SECONDS = 20  # for an answer after that
 _PATHS = (
     "/translate",
     "/detect",
@@ -119,12 +120,15 @@ def any_request(rng: random.Random) -> bytes:
 
 
 async def status_of(host: str, port: int, request: bytes) -> str:
-    """Send a request and close that half of the connection; return the status, or that there was no answer."""
+    """Send a request, whose end the server may wait for in vain; return the status, or that there was no answer."""
     reader, writer = await asyncio.open_connection(host, port)
     try:
         writer.write(request)
-        writer.write_eof()
-        answer = await asyncio.wait_for(reader.read(), _SECONDS)
+        try:
+            answer = await asyncio.wait_for(reader.read(), _PATIENCE)
+        except TimeoutError:
+            writer.write_eof()
+            answer = await asyncio.wait_for(reader.read(), _SECONDS)
     except ConnectionError:
         return "closed"
     finally:

@@ -21,23 +21,29 @@ class ExportConfig:
         "ctranslate2",
         "ctranslate2: for CTranslate2 (https://opennmt.net/CTranslate2), which translates without torch; it can hold "
         "every model but those with talking heads. onnx: for any runtime of ONNX (https://onnx.ai); it can hold every "
-        "model, and translate.infer decodes it greedily. model: a model directory again, a quarter as large with "
+        "model, and translate.infer decodes it greedily. marian-hf: for Hugging Face's MarianMTModel, networks with "
+        "norm_first=false and multi-head attention. model: a model directory again, a quarter as large with "
         "quantization=int8; it can be trained on.",
-        choices=("ctranslate2", "onnx", "model"),
+        choices=("ctranslate2", "onnx", "marian-hf", "model"),
     )
     quantization: str = setting(
         "float32",
         "Type of the stored weights: float32 as trained; float16, bfloat16; int16 or int8 with the rest in float32; "
         "int8_float16 or int8_bfloat16 with the rest in 16 bits. The type of the computation is chosen where the "
-        "export is opened. float32 alone with format=onnx, and "
-        "float32 or int8 with format=model.",
+        "export is opened. float32 alone with format=onnx "
+        "and marian-hf, float32 or int8 with format=model.",
         choices=QUANTIZATIONS,
     )
+    license: str | None = setting(None, "Licence for the card of format=marian-hf, such as cc-by-4.0.")
     overwrite: bool = setting(False, "Replace an earlier export.")
 
     def __post_init__(self) -> None:
         check_settings("", self)
-        if self.format == "onnx" and self.quantization != "float32":
-            raise ValueError(f"quantization ({self.quantization}) must be float32 with format=onnx; leave it out")
+        if self.format in ("onnx", "marian-hf") and self.quantization != "float32":
+            raise ValueError(
+                f"quantization ({self.quantization}) must be float32 with format={self.format}; leave it out"
+            )
+        if self.license and self.format != "marian-hf":
+            raise ValueError(f"license ({self.license}) is for format=marian-hf; leave it out")
         if self.format == "model" and self.quantization not in ("float32", "int8"):
             raise ValueError(f"quantization ({self.quantization}) must be float32 or int8 with format=model")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from translate.model.attention import Attention
     from translate.model.transformer import Transformer
 
-_ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}  # theirs to ours
+ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}  # theirs to ours
 
 
 def network_of(config: Mapping[str, Any]) -> ModelConfig:
@@ -32,8 +32,8 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
         if side != "layers" and config[f"encoder_{side}"] != config[f"decoder_{side}"]:
             raise ValueError(f"encoder_{side} and decoder_{side} differ: our networks have the same on both sides")
     activation = config["activation_function"]
-    if activation not in _ACTIVATIONS:
-        raise ValueError(f"activation_function is {activation!r}: it must be one of {', '.join(_ACTIVATIONS)}")
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation_function is {activation!r}: it must be one of {', '.join(ACTIVATIONS)}")
     return ModelConfig(
         d_model=config["d_model"],
         d_ff=config["encoder_ffn_dim"],
@@ -41,7 +41,7 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
         num_encoder_layers=config["encoder_layers"],
         num_decoder_layers=config["decoder_layers"],
         norm_first=False,
-        activation=_ACTIVATIONS[activation],
+        activation=ACTIVATIONS[activation],
         sinusoids="halves",
         scale_embeddings=bool(config.get("scale_embedding", False)),
         share_embeddings=bool(config.get("share_encoder_decoder_embeddings", True)),

@@ -35,6 +35,15 @@ def is_language_tag(piece: str) -> bool:
     return piece.startswith(">>") and piece.endswith("<<") and len(piece) > 4
 
 
+def marian_tag(piece: str) -> str:
+    """Return a piece by Marian's name, which differs where it is a language tag of ours.
+
+    >>> marian_tag("<2fr>"), marian_tag("word")
+    ('>>fr<<', 'word')
+    """
+    return f">>{piece[2:-1]}<<" if piece.startswith("<2") and piece.endswith(">") and piece[2:-1].isalpha() else piece
+
+
 def _renumbered(model: bytes, vocabulary: Mapping[str, int]) -> bytes:
     """Return a SentencePiece model whose ids are those of a vocabulary.
 

@@ -139,6 +139,11 @@ class Tokenizer:
         return result
 
     @property
+    def models(self) -> tuple[bytes, bytes]:
+        """The serialized SentencePiece models of source and target; the same one if they share it."""
+        return self._models[0], self._models[-1]
+
+    @property
     def joint(self) -> bool:
         """Whether both sides share one vocabulary."""
         return len(self._models) == 1

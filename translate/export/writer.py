@@ -37,12 +37,25 @@ def export(config: ExportConfig) -> Path:
         model, tokenizer, settings = load_bundle(bundle)
         shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
         save_bundle(output, model, tokenizer, settings, recognizer, shortlist, int8=config.quantization == "int8")
+    elif config.format == "marian-hf":
+        _save_marian(output, *load_bundle(bundle), config.license)
     else:
         save_exported(output, *load_bundle(bundle), config.quantization, config.format, recognizer)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
-    print(f'next: python -m translate.infer --model {output} "Hello."')
+    if config.format != "marian-hf":
+        print(f'next: python -m translate.infer --model {output} "Hello."')
     return output
+
+
+def _save_marian(
+    directory: Path, model: "Transformer", tokenizer: "Tokenizer", config: "BundleConfig", license: str | None
+) -> None:
+    from translate.export.marian import check_marian, export_marian
+
+    check_marian(config.model)
+    with new_directory(directory) as parts:
+        export_marian(parts, model, tokenizer, config, _num_positions(config, "marian-hf") or 0, license)
 
 
 def save_exported(

@@ -159,7 +159,7 @@ _TRANSLATION = {
         "log_prob": {"type": "number", "description": "Natural logarithm."},
         "alignment": {
             "type": "array",
-            "items": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "integer"}]},
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
             "description": "Source word and target word, from 0.",
         },
     },
