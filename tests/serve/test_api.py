@@ -235,6 +235,20 @@ def test_a_full_queue_and_a_late_answer(monkeypatch: pytest.MonkeyPatch, serving
         assert client.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize("field", ["q", "source", "target", "format", "api_key"])
+def test_half_of_a_surrogate_pair_is_no_text(client: TestClient, field: str) -> None:
+    values = {"q": THANKS, "source": "en", "target": "fr", field: "\ud800"}
+    answer = client.post("/translate", content=json.dumps(values), headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()) == (400, {"error": "Invalid JSON format"})
+
+
+def test_a_surrogate_pair_is_a_character(client: TestClient) -> None:
+    content = json.dumps({"q": "😀", "source": "en", "target": "fr"})
+    assert "\\ud83d" in content
+    answer = client.post("/translate", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200
+
+
 def test_a_defect_is_one_line_of_json(monkeypatch: pytest.MonkeyPatch, serving: Serving) -> None:
     with serving(ServeConfig(cache=0)) as client:
         monkeypatch.setattr("translate.serve.api.text_parts", None)

@@ -40,6 +40,8 @@ def read_marian(directory: Path) -> MarianFiles:
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"{directory / 'decoder.yml'} names no models or vocabs") from error
     arrays = _read_arrays(model)
+    if "special:model.yml" not in arrays:
+        raise ValueError(f"{model} lacks special:model.yml, the settings of its network")
     described = bytes(arrays.pop("special:model.yml").astype(np.uint8)[:-1]).decode()
     settings = yaml.safe_load(described)
     _check(settings, model)
@@ -111,6 +113,8 @@ def _renamed(arrays: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[t
     for side, name in tables.items():
         yield f"model.{side}.embed_tokens.weight", _longer(_tensor(arrays, name))
     yield "lm_head.weight", _longer(_tensor(arrays, tables["decoder"]))
+    if config["share_encoder_decoder_embeddings"]:
+        yield "model.shared.weight", _longer(_tensor(arrays, "Wemb"))
     bias = _tensor(arrays, "decoder_ff_logit_out_b").flatten()
     yield "final_logits_bias", torch.cat((bias, bias.new_zeros(1)))
     for side, attentions in (("encoder", {"self": "self_attn"}), ("decoder", _ATTENTIONS)):

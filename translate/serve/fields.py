@@ -169,6 +169,8 @@ def _read_json(body: bytes) -> dict[str, Any]:
         if body.count(b"[") + body.count(b"{") > _DEEPEST and _depth(body) > _DEEPEST:
             raise ValueError("too deep")
         values = json.loads(body)
+        if b"\\ud" in body.lower():  # half of a surrogate pair is no text
+            json.dumps(values, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "Invalid JSON format") from error
     if not isinstance(values, dict):
