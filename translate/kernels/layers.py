@@ -404,18 +404,33 @@ class PackedStack(_Packed):
             if beam_size > 1:
                 descent = _grow(descent, rows, entries, capacity)
                 search.descent = pointer("descent", descent, np.bool_, rows, beam_size, capacity)
-            states = self._layer_states(caches, memories, rows, capacity, src_mask.shape[1])
             added = positions(tokens)  # held here, as another thread may replace the table
             embedding = self._make_embedding(added, tokens)
-            rows = loaded().beam_search(
-                *map(ctypes.byref, (self._stack, output.struct, embedding)),
-                *(states, pointer("src_mask", src_mask, np.bool_, *src_mask.shape)),
-                *(rows, entries, capacity, src_mask.shape[1], ctypes.byref(search)),
-            )
-            if rows < 0:
-                raise MemoryError("no memory for beam_search")
+            states = self._layer_states(caches, memories, rows, capacity, src_mask.shape[1])
+            rows = self._search_on(embedding, states, src_mask, rows, entries, capacity, output, search)
             entries = capacity
         return arrays.results()
+
+    def _search_on(
+        self,
+        embedding: Embedding,
+        states: ctypes.Array[LayerState],
+        src_mask: Array,
+        rows: int,
+        entries: int,
+        capacity: int,
+        output: PackedOutput,
+        search: Search,
+    ) -> int:
+        """Search until all sentences are done or the caches are full; return how many rows go on."""
+        found: int = loaded().beam_search(
+            *map(ctypes.byref, (self._stack, output.struct, embedding)),
+            *(states, pointer("src_mask", src_mask, np.bool_, *src_mask.shape)),
+            *(rows, entries, capacity, src_mask.shape[1], ctypes.byref(search)),
+        )
+        if found < 0:
+            raise MemoryError("no memory for beam_search")
+        return found
 
     @property
     def _to_all(self) -> PackedOutput:
