@@ -93,6 +93,7 @@ def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
         ([python, "-m", "translate.train"], "hydra"),
         ([python, "-m", "translate.evaluate"], "hydra"),
         ([python, "-m", "translate.export"], "hydra"),
+        ([python, "-m", "translate.convert"], "hydra"),
         ([python, "-m", "translate.benchmark", "decode"], "hydra"),
         ([python, "-m", "translate.compare", "runs/x"], "torch"),
         ([python, "-m", "translate.serve"], "uvicorn"),

@@ -3,6 +3,8 @@
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -236,3 +238,49 @@ def test_logits_of_the_whole_network_are_the_same(make_marian: Any, name: str, t
     ours = convert(ConvertConfig(source=str(theirs), output=str(tmp_path / "model")))
     found, batch = our_logits(ours)
     torch.testing.assert_close(found, their_logits(theirs, batch), atol=1e-4, rtol=0)
+
+
+@pytest.mark.slow
+def test_the_command_says_what_it_made_or_what_is_wrong(make_marian: Any, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "translate.convert", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    done = run(f"from={make_marian('opus-mt-en-fr')}", "output=out", "quantization=int8")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "converted: out")
+    assert (tmp_path / "out/model.safetensors").is_file()
+    for arguments, message in (
+        (["from=nowhere"], "error: there is no directory nowhere"),
+        ([], "error: say what to convert: from=PATH"),
+        (["from=out", "output=out"], "error: output (out) is there already"),
+    ):
+        failed = run(*arguments)
+        assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
+        assert failed.stderr.startswith(message)
+
+
+@pytest.mark.slow
+def test_it_can_be_fine_tuned(make_marian: Any, tmp_path: Path) -> None:
+    convert(ConvertConfig(source=str(make_marian("opus-mt-en-fr")), output=str(tmp_path / "start")))
+    for language in ("en", "fr"):
+        lines = "".join(f"{text} {number}\n" for number in range(10) for text in TEXTS)
+        (tmp_path / f"train.{language}").write_text(lines, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "translate.train",
+        "data=files",
+        f"init_from={tmp_path / 'start'}",
+        "evaluate=false",
+    ]
+    command += ["data.train=[train.en,train.fr]", "data.holdout=4", "trainer.max_steps=1", "trainer.max_epochs=null"]
+    done = subprocess.run(
+        [*command, "run_dir=run", "decode.max_output_len=8"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    model, tokenizer, config = load_bundle(tmp_path / "run/model")
+    assert (config.model.activation, config.model.sinusoids, tokenizer.joint) == ("swish", "halves", True)
+    start = load_bundle(tmp_path / "start")[0].state_dict()
+    moved = [name for name, tensor in model.state_dict().items() if not torch.equal(tensor, start[name])]
+    assert "output.bias" in moved
+    assert "encoder_layers.0.self_attention.qkv.weight" in moved

@@ -8,6 +8,7 @@ import io
 import re
 import threading
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -116,7 +117,7 @@ class Tokenizer:
 
     def save(self, directory: Path | str) -> None:
         """Write `tokenizer.model`, or `tokenizer.src.model` and `tokenizer.tgt.model`, into `directory`."""
-        for name, model in zip(_JOINT_FILES if self.joint else _SEPARATE_FILES, self._models, strict=True):
+        for name, model in zip(_JOINT_FILES if len(self._models) == 1 else _SEPARATE_FILES, self._models, strict=True):
             with atomic_write(Path(directory, name)) as file:
                 file.write(model)
 
@@ -143,10 +144,12 @@ class Tokenizer:
         """The serialized SentencePiece models of source and target; the same one if they share it."""
         return self._models[0], self._models[-1]
 
-    @property
+    @cached_property
     def joint(self) -> bool:
-        """Whether both sides share one vocabulary."""
-        return len(self._models) == 1
+        """Whether both sides share one vocabulary; in a converted model each has a SentencePiece model for it."""
+        if len(self._models) == 1 or self.src_vocab_size != self.tgt_vocab_size:
+            return len(self._models) == 1
+        return all(self._src.id_to_piece(token) == self._tgt.id_to_piece(token) for token in range(self.src_vocab_size))
 
     @property
     def fingerprint(self) -> str:

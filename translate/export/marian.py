@@ -73,7 +73,7 @@ def export_marian(
         "source_lang": config.src_lang,
         "target_lang": config.tgt_lang,
         "tokenizer_class": "MarianTokenizer",
-        "separate_vocabs": not tokenizer.joint and not _shares_ids(tokenizer),
+        "separate_vocabs": not tokenizer.joint,
         "model_max_length": positions,
     }
     _write_json(directory / "config.json", described)
@@ -156,12 +156,6 @@ def _sines_first(model: Transformer, width: int) -> Transformer:
                 if into and isinstance(module, nn.Linear):
                     module.bias.copy_(module.bias[order])
     return result
-
-
-def _shares_ids(tokenizer: Tokenizer) -> bool:
-    """Return whether the ids of source and target mean the same pieces, as in a converted model."""
-    sizes = tokenizer.src_vocab_size, tokenizer.tgt_vocab_size
-    return tokenizer.pieces_src(range(sizes[0])) == tokenizer.pieces_tgt(range(sizes[1]))
 
 
 def _vocabulary(pieces: list[str]) -> dict[str, int]:
