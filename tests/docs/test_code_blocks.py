@@ -15,9 +15,11 @@ from omegaconf import OmegaConf
 from translate.common.resources import conf_dir
 from translate.compare.__main__ import parse as parse_compare
 from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
+from translate.config.convert import ConvertConfig
 from translate.config.evaluate import EvaluateConfig
 from translate.config.export import ExportConfig
 from translate.config.train import TrainConfig
+from translate.convert.__main__ import with_source
 from translate.infer.__main__ import main as infer
 from translate.infer.arguments import parse as parse_infer
 from translate.serve.arguments import parse as parse_serve
@@ -29,6 +31,7 @@ COMPOSED = {"train": TrainConfig, "benchmark train": BenchmarkTrainConfig}  # wi
 FLAT = {
     "evaluate": EvaluateConfig,
     "export": ExportConfig,
+    "convert": ConvertConfig,
     "benchmark decode": BenchmarkDecodeConfig,
     "benchmark serve": BenchmarkServeConfig,
 }
@@ -74,6 +77,7 @@ def test_every_command_shown_is_one_that_the_program_takes(page: str, command: s
         return
     if program == "benchmark":
         program = f"benchmark {words.pop(0)}"
+    words = with_source(words) if program == "convert" else words
     overrides = [word for word in words if word != "-m" and not word.startswith("hydra")]
     name = program.replace(" ", "_")
     if program in FLAT:

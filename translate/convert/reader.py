@@ -13,9 +13,9 @@ from translate.convert.huggingface import fill, network_of, read_weights, search
 from translate.convert.marian import read_marian
 from translate.convert.tokenizer import is_language_tag, make_tokenizer
 from translate.data.tokenizer import Tokenizer
-from translate.export.writer import check_output
 from translate.model.transformer import build_model
 from translate.translator.bundle import BundleConfig, save_bundle
+from translate.translator.engines.directory import check_output
 
 _FILES = ("*.json", "*.spm", "*.safetensors", "pytorch_model.bin")  # of a model on the hub
 _SPM = ("source.spm", "target.spm")

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from translate.common.files import new_directory, recover_directory, write_text
+from translate.common.files import new_directory, write_text
 from translate.config.export import ExportConfig
 from translate.native.shortlist import Shortlist
-from translate.translator.engines.directory import exported_format
+from translate.translator.engines.directory import check_output
 from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
@@ -92,17 +92,6 @@ def save_exported(
         if recognizer is not None:
             recognizer.save(parts)
         write_text(parts / "README.md", _card(settings, format))
-
-
-def check_output(output: Path, *, overwrite: bool) -> None:
-    """Refuse to replace what is there, unless it is an earlier export and the user wants it."""
-    recover_directory(output)
-    if not output.exists():
-        return
-    if not overwrite:
-        raise ValueError(f"output ({output}) is there already; set overwrite=true to replace it, or another output")
-    if exported_format(output) is None and not (output / "model.safetensors").is_file():
-        raise ValueError(f"output ({output}) is no earlier export, and overwrite=true replaces nothing else")
 
 
 def _writer(format: str) -> "Callable[[Path, Transformer, Tokenizer, ExportedConfig], None]":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
-import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
@@ -16,7 +14,6 @@ from typing import NamedTuple
 from translate.translator.translation import Translation
 
 _BUCKET = 24  # characters; sentences of a bucket differ by no more
-_NICENESS = 5  # of threads that translate, so that under load the one that answers is not the last to run
 _BATCH_CHARS = 2048  # of a batch, padding counted: about 500 tokens
 
 
@@ -139,8 +136,6 @@ class Pool:
             thread.join()
 
     def _work(self) -> None:
-        if sys.platform == "linux":  # where each thread has a priority of its own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
         while batch := self._next_batch():
             self._finish(batch, self._translations(batch))
 

@@ -74,3 +74,14 @@ def _build(schema: type, values: dict[str, Any]) -> Any:
     if unknown:
         raise ValueError(f"unknown settings {', '.join(unknown)}")
     return schema(**values)
+
+
+def check_output(output: Path, *, overwrite: bool) -> None:
+    """Refuse to replace what is there, unless it is an earlier export and the user wants it."""
+    recover_directory(output)
+    if not output.exists():
+        return
+    if not overwrite:
+        raise ValueError(f"output ({output}) is there already; set overwrite=true to replace it, or another output")
+    if exported_format(output) is None and not (output / "model.safetensors").is_file():
+        raise ValueError(f"output ({output}) is no earlier export, and overwrite=true replaces nothing else")
