@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from translate.benchmark.decode_huggingface import peer_logits
 from translate.config.convert import ConvertConfig
 from translate.config.decode import DecodeConfig
 from translate.convert.reader import convert
@@ -54,14 +55,7 @@ def sample(tokenizer: Tokenizer) -> Batch:
 
 def their_logits(directory: Path, batch: Batch) -> torch.Tensor:
     model: Any = transformers.MarianMTModel.from_pretrained(directory).eval()
-    with torch.inference_mode():
-        found: torch.Tensor = model(
-            input_ids=batch.src_ids,
-            attention_mask=batch.src_mask.long(),
-            decoder_input_ids=batch.tgt_in_ids,
-            decoder_attention_mask=batch.tgt_mask.long(),
-        ).logits
-    return found[batch.tgt_mask]
+    return peer_logits(model, batch)[batch.tgt_mask]
 
 
 def our_logits(directory: Path) -> tuple[torch.Tensor, Batch]:
@@ -201,6 +195,8 @@ def remove(file: str) -> Any:
         (change_json("config.json", model_type="bart"), "model_type is 'bart'"),
         (change_json("config.json", activation_function="tanh"), "activation_function is 'tanh'"),
         (change_json("config.json", decoder_ffn_dim=7), "encoder_ffn_dim and decoder_ffn_dim differ"),
+        (change_json("config.json", d_model=None), "d_model: None; it must be a whole number above 0"),
+        (change_json("config.json", decoder_layers="six"), "decoder_layers: 'six'; it must be a whole number"),
         (change_json("config.json", encoder_layers=3), "the weights lack model.encoder.layers.2"),
         (change_json("config.json", encoder_layers=1), "unexpected weights: model.encoder.layers.1"),
         (

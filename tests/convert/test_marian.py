@@ -127,6 +127,7 @@ def test_marians_own_numbers_are_settings(marian: Path, tmp_path: Path) -> None:
         ({"transformer-preprocess": "n"}, "transformer-preprocess is 'n'"),
         ({"transformer-train-position-embeddings": True}, "transformer-train-position-embeddings is True"),
         ({"enc-depth": 3}, "the weights lack encoder_l3_self_Wq"),
+        ({"dim-emb": None}, "dim-emb: None; it must be a whole number above 0"),
         ({"transformer-ffn-activation": "tanh"}, "activation_function is 'tanh'"),
     ],
 )

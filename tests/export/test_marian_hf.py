@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from translate.benchmark.decode_huggingface import peer_logits
 from translate.common.resources import everyday_dir
 from translate.config.export import ExportConfig
 from translate.config.model import ModelConfig
@@ -70,12 +71,7 @@ def test_logits_and_ids_are_ours(changes: dict[str, Any], tmp_path: Path) -> Non
     batch = collate([Example(*pair) for pair in zip(*pairs, strict=True)], pad_id=0, bos_id=2)
     with torch.inference_mode():
         ours = model(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
-        theirs = peer(
-            input_ids=batch.src_ids,
-            attention_mask=batch.src_mask.long(),
-            decoder_input_ids=batch.tgt_in_ids,
-            decoder_attention_mask=batch.tgt_mask.long(),
-        ).logits
+    theirs = peer_logits(peer, batch)
     assert float(ours.std()) > 0.3
     torch.testing.assert_close(theirs[batch.tgt_mask], ours[batch.tgt_mask], atol=1e-4, rtol=0)
     card = (output / "README.md").read_text(encoding="utf-8")

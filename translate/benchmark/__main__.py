@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from translate.common.command import run_command
 from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
@@ -39,52 +40,51 @@ The tables go to stdout, progress to stderr."""
 
 def benchmark_train() -> None:
     """Run `train`; Hydra reads the rest of the command line."""
-    from translate.config.compose import hydra_main  # needs the extra train
 
-    command = shlex.join(["python", "-m", "translate.benchmark", "train", *sys.argv[1:]])
-
-    def task(config: BenchmarkTrainConfig) -> None:
+    def measure(config: BenchmarkTrainConfig, command: str) -> str:
         from translate.benchmark.training import benchmark_training
 
-        print(benchmark_training(config, command=command).to_markdown(), end="")
-        if config.output:
-            print(f"written: {config.output}/benchmark.md (and benchmark.json)", file=sys.stderr)
+        return benchmark_training(config, command=command).to_markdown()
 
-    hydra_main("benchmark_train", BenchmarkTrainConfig, task)
+    _run("train", BenchmarkTrainConfig, measure, "benchmark", groups=True)
 
 
 def benchmark_decode() -> None:
     """Run `decode`; Hydra reads the rest of the command line."""
-    from translate.config.compose import hydra_main  # needs the extra train
 
-    command = shlex.join(["python", "-m", "translate.benchmark", "decode", *sys.argv[1:]])
-
-    def task(config: BenchmarkDecodeConfig) -> None:
+    def measure(config: BenchmarkDecodeConfig, command: str) -> str:
         find_model(config.model)  # before torch is loaded
         from translate.benchmark.decoding import benchmark_decoding
 
-        print(benchmark_decoding(config, command=command).to_markdown(), end="")
-        if config.output:
-            print(f"written: {config.output}/decode.md (and decode.json)", file=sys.stderr)
+        return benchmark_decoding(config, command=command).to_markdown()
 
-    hydra_main("benchmark_decode", BenchmarkDecodeConfig, task, groups=False)
+    _run("decode", BenchmarkDecodeConfig, measure, "decode", groups=False)
 
 
 def benchmark_serve() -> None:
     """Run `serve`; Hydra reads the rest of the command line."""
-    from translate.config.compose import hydra_main  # needs the extra train
 
-    command = shlex.join(["python", "-m", "translate.benchmark", "serve", *sys.argv[1:]])
-
-    def task(config: BenchmarkServeConfig) -> None:
+    def measure(config: BenchmarkServeConfig, command: str) -> str:
         find_model(config.model)  # before torch is loaded
         from translate.benchmark.serving import benchmark_serving
 
-        print(benchmark_serving(config, command=command).to_markdown(), end="")
-        if config.output:
-            print(f"written: {config.output}/serve.md (and serve.json)", file=sys.stderr)
+        return benchmark_serving(config, command=command).to_markdown()
 
-    hydra_main("benchmark_serve", BenchmarkServeConfig, task, groups=False)
+    _run("serve", BenchmarkServeConfig, measure, "serve", groups=False)
+
+
+def _run(word: str, schema: type, measure: Callable[[Any, str], str], file: str, *, groups: bool) -> None:
+    """Measure with the settings of the command line; print the tables, and say into which files they went."""
+    from translate.config.compose import hydra_main  # needs the extra train
+
+    command = shlex.join(["python", "-m", "translate.benchmark", word, *sys.argv[1:]])
+
+    def task(config: Any) -> None:
+        print(measure(config, command), end="")
+        if config.output:
+            print(f"written: {config.output}/{file}.md (and {file}.json)", file=sys.stderr)
+
+    hydra_main(f"benchmark_{word}", schema, task, groups=groups)
 
 
 COMMANDS: dict[str, Callable[[], None]] = {

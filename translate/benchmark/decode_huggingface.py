@@ -16,7 +16,7 @@ from translate.benchmark.peers import unfit_marian
 from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
 from translate.convert.huggingface import names_and_tensors
-from translate.data.batch import Example, collate
+from translate.data.batch import Batch, Example, collate
 from translate.data.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Tokenizer
 from translate.model.positions import sinusoids
 from translate.model.transformer import Transformer
@@ -75,13 +75,19 @@ def logits_difference(peer: nn.Module, model: Transformer, tokenizer: Tokenizer)
     batch = collate(examples, pad_id=PAD_ID, bos_id=BOS_ID)
     with torch.inference_mode():
         ours = model(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)
-        theirs = peer(
-            input_ids=batch.src_ids,
-            attention_mask=batch.src_mask.long(),
-            decoder_input_ids=batch.tgt_in_ids,
-            decoder_attention_mask=batch.tgt_mask.long(),
-        ).logits
-    return float((ours - theirs)[batch.tgt_mask].abs().max())
+    return float((ours - peer_logits(peer, batch))[batch.tgt_mask].abs().max())
+
+
+@torch.inference_mode()
+def peer_logits(peer: nn.Module, batch: Batch) -> Tensor:
+    """Return the logits [B, T, V] of a model of theirs; row t predicts token t + 1 of the target."""
+    found: Tensor = peer(
+        input_ids=batch.src_ids,
+        attention_mask=batch.src_mask.long(),
+        decoder_input_ids=batch.tgt_in_ids,
+        decoder_attention_mask=batch.tgt_mask.long(),
+    ).logits
+    return found
 
 
 @torch.inference_mode()

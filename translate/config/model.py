@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from translate.config.fields import check_settings, setting
@@ -125,6 +126,16 @@ class ModelConfig:
         """Kind of the encoder's self-attention, of the decoder's, and of cross-attention."""
         shared = self.shared_attention
         return self.encoder_attention or shared, self.decoder_attention or shared, self.cross_attention or shared
+
+    @property
+    def norm_epsilon(self) -> float:
+        """What norms add to the variance."""
+        return self.norm_eps or {"layernorm": 1e-5, "rmsnorm": 1e-6}[self.norm]
+
+    @property
+    def embedding_scale(self) -> float:
+        """By what embeddings are multiplied."""
+        return math.sqrt(self.d_model) if self.scale_embeddings else 1.0
 
     @property
     def width_of_heads(self) -> int:

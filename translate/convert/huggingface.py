@@ -28,10 +28,11 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
     """
     if config.get("model_type") != "marian":
         raise ValueError(f"model_type is {config.get('model_type')!r}: only 'marian' can be converted")
-    for side in ("layers", "ffn_dim", "attention_heads"):
-        if side != "layers" and config[f"encoder_{side}"] != config[f"decoder_{side}"]:
-            raise ValueError(f"encoder_{side} and decoder_{side} differ: our networks have the same on both sides")
-    activation = config["activation_function"]
+    check_numbers(config, _SIZES)
+    for size in ("ffn_dim", "attention_heads"):
+        if config[f"encoder_{size}"] != config[f"decoder_{size}"]:
+            raise ValueError(f"encoder_{size} and decoder_{size} differ: our networks have the same on both sides")
+    activation = config.get("activation_function")
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation_function is {activation!r}: it must be one of {', '.join(ACTIVATIONS)}")
     return ModelConfig(
@@ -52,6 +53,22 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
         attention_dropout=config.get("attention_dropout", 0.0),
         activation_dropout=config.get("activation_dropout", 0.0),
     )
+
+
+_SIZES = ("d_model", *(f"{side}_{size}" for side in ("encoder", "decoder") for size in ("layers", "ffn_dim")))
+_SIZES += ("encoder_attention_heads", "decoder_attention_heads")
+
+
+def check_numbers(settings: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Check the sizes in the settings of a network.
+
+    Raises:
+        ValueError: If one is missing, or no whole number above 0.
+    """
+    for name in names:
+        value = settings.get(name)
+        if not isinstance(value, int) or value < 1:
+            raise ValueError(f"the settings of the network say {name}: {value!r}; it must be a whole number above 0")
 
 
 def search_of(config: Mapping[str, Any]) -> DecodeConfig:

@@ -11,6 +11,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from translate.convert.huggingface import check_numbers
 from translate.convert.tokenizer import PAD
 
 
@@ -42,9 +43,10 @@ def read_marian(directory: Path) -> MarianFiles:
     arrays = _read_arrays(model)
     if "special:model.yml" not in arrays:
         raise ValueError(f"{model} lacks special:model.yml, the settings of its network")
-    described = bytes(arrays.pop("special:model.yml").astype(np.uint8)[:-1]).decode()
-    settings = yaml.safe_load(described)
+    described = bytes(arrays.pop("special:model.yml").astype(np.uint8)[:-1]).decode(errors="replace")
+    settings = _mapping(described, model)
     _check(settings, model)
+    check_numbers(settings, ("dim-emb", "enc-depth", "dec-depth", "transformer-dim-ffn", "transformer-heads"))
     source, target = (_read_yaml(path) for path in (vocabularies[0], vocabularies[-1]))
     # Marian has no padding; it gets the last row, of zeros
     source, target = ({**one, PAD: len(one)} if PAD not in one else one for one in (source, target))
@@ -58,7 +60,7 @@ def read_marian(directory: Path) -> MarianFiles:
         "decoder_ffn_dim": settings["transformer-dim-ffn"],
         "encoder_attention_heads": settings["transformer-heads"],
         "decoder_attention_heads": settings["transformer-heads"],
-        "activation_function": settings["transformer-ffn-activation"],
+        "activation_function": settings.get("transformer-ffn-activation"),
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": shared,
         "num_beams": decoder.get("beam-size", 4),
@@ -72,8 +74,16 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"{path} is missing")
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    return _mapping(text, path)
+
+
+def _mapping(text: str, path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} is no mapping")

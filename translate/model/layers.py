@@ -68,8 +68,8 @@ class FeedForward(nn.Module):
 def make_norm(config: ModelConfig) -> nn.Module:
     """Make a norm over the last dimension: "layernorm", or "rmsnorm" (Zhang and Sennrich 2019, arXiv:1910.07467)."""
     if config.norm == "layernorm":
-        return nn.LayerNorm(config.d_model, eps=config.norm_eps or 1e-5)
-    return nn.RMSNorm(config.d_model, eps=config.norm_eps or 1e-6)
+        return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)
+    return nn.RMSNorm(config.d_model, eps=config.norm_epsilon)
 
 
 def make_attention(config: ModelConfig, kind: str, *, cross: bool = False) -> Attention:

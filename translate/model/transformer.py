@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -43,7 +42,7 @@ class Embedding(nn.Module):
         elif config.positions == "learned":
             self.positions = LearnedPositions(config.d_model, config.max_positions)
         self.dropout, self.word_dropout = config.embedding_dropout, config.word_dropout
-        self.scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
+        self.scale = config.embedding_scale
 
     def forward(self, ids: Tensor, offset: int = 0) -> Tensor:
         """Embed ids [B, T], the first of which stands at position `offset`, as [B, T, M]."""

@@ -25,8 +25,6 @@ from translate.kernels.pointers import Array
 from translate.native.state import NativeState
 from translate.native.weights import Weights
 
-_EPSILON = {"layernorm": 1e-5, "rmsnorm": 1e-6}
-
 
 class NativeTransformer:
     """A `BestStepModel` and `GreedyModel` that gives what `Transformer` does, in 8-bit integers and without torch.
@@ -61,7 +59,6 @@ class NativeTransformer:
         output = weights.matrix(names["output"], tgt_vocab_size, width)
         bias = weights.vector("output.bias", tgt_vocab_size) if config.output_bias else None
         self._output = Int8Weights(output.weight, output.scale / 127, bias)
-        self._embedding_scale = math.sqrt(width) if config.scale_embeddings else 1.0
         self._encoder = PackedStack(
             layer_shape(config, encoder),
             [reader.layer(f"encoder_layers.{number}", encoder) for number in range(config.num_encoder_layers)],
@@ -73,7 +70,7 @@ class NativeTransformer:
             reader.norm("decoder_norm") if config.norm_first else None,
             self._output,
             self._tables["tgt"],
-            self._embedding_scale,
+            config.embedding_scale,
         )
         self._memory_maps = [PackedLinear(one) for one in reader.memory_maps]
         weights.check_all_asked()
@@ -81,7 +78,7 @@ class NativeTransformer:
 
     def encode(self, src_ids: Array, src_mask: Array) -> Array:
         """Compute the memory of the sources, [B, S] to [B, S, M]."""
-        table, factor = self._tables["src"], np.float32(self._embedding_scale)
+        table, factor = self._tables["src"], np.float32(self._config.embedding_scale)
         if isinstance(table, Rounded):
             x = table.weight[src_ids] * table.scale[src_ids][..., None] * factor
         else:
@@ -277,7 +274,7 @@ class _LayerReader:
         """Return the weights of a norm."""
         kind, width = self._config.norm, self._config.d_model
         bias = self._weights.vector(f"{name}.bias", width) if kind == "layernorm" else None
-        return NormWeights(self._weights.vector(f"{name}.weight", width), bias, self._config.norm_eps or _EPSILON[kind])
+        return NormWeights(self._weights.vector(f"{name}.weight", width), bias, self._config.norm_epsilon)
 
     def _linear(self, name: str, outputs: int, inputs: int) -> Int8Weights:
         weight, scale = self._weights.matrix((f"{name}.weight",), outputs, inputs)

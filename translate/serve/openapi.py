@@ -86,8 +86,10 @@ def _errors() -> dict[str, Any]:
     return {str(status): {"description": text, **_content(error)} for status, text in _ERRORS.items()}
 
 
-def _asks(summary: str, body: object, answer: object) -> dict[str, Any]:
-    kinds = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+_BODIES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def _asks(summary: str, body: object, answer: object, kinds: tuple[str, ...] = _BODIES) -> dict[str, Any]:
     return {
         "summary": summary,
         "requestBody": {"required": True, **_content(body, *kinds)},
@@ -100,34 +102,15 @@ def _gives(summary: str, answer: object) -> dict[str, Any]:
 
 
 _FILE = {
-    "summary": "Translate a file (txt, html or srt)",
-    "requestBody": {
-        "required": True,
-        **_content(
-            {
-                "type": "object",
-                "required": ["file", "source", "target"],
-                "properties": {
-                    "file": {"type": "string", "contentMediaType": "application/octet-stream"},
-                    "source": _TEXT,
-                    "target": _TEXT,
-                    "api_key": _TEXT,
-                },
-                "examples": [{"file": "@letter.txt", "source": "en", "target": "fr"}],
-            },
-            "multipart/form-data",
-        ),
+    "type": "object",
+    "required": ["file", "source", "target"],
+    "properties": {
+        "file": {"type": "string", "contentMediaType": "application/octet-stream"},
+        **dict.fromkeys(("source", "target", "api_key"), _TEXT),
     },
-    "responses": {
-        "200": {
-            "description": "Where to fetch it.",
-            **_content({"type": "object", "properties": {"translatedFileUrl": {"type": "string", "format": "uri"}}}),
-        },
-        **_errors(),
-    },
+    "examples": [{"file": "@letter.txt", "source": "en", "target": "fr"}],
 }
-
-
+_ADDRESS = {"type": "object", "properties": {"translatedFileUrl": {"type": "string", "format": "uri"}}}
 _V1 = {
     "type": "object",
     "required": ["text", "source", "target"],
@@ -207,7 +190,7 @@ SPECIFICATION: dict[str, Any] = {
     },
     "paths": {
         "/translate": {"post": _asks("Translate a text or several", _TRANSLATE, _TRANSLATED)},
-        "/translate_file": {"post": _FILE},
+        "/translate_file": {"post": _asks("Translate a file (txt, html or srt)", _FILE, _ADDRESS, _BODIES[2:])},
         "/download_file/{name}": {
             "get": {
                 "summary": "Fetch a translated file",
