@@ -49,6 +49,14 @@ class OptimConfig:
         "an earlier stage. The teachers read every batch too; the validation loss is the usual one.",
     )
     teacher_share: float = setting(0.5, "Share of the teachers in the training loss.", above=0, below=1)
+    lora_rank: int = setting(
+        0,
+        "LoRA (Hu et al. 2021): instead of the weights of init_from, learn a change of this rank to each matrix of "
+        "attention and feed-forward, added to it at the end. Far less memory for gradients and optimizer; 8 to 64 is "
+        "usual, with an lr of 5e-4 and more; 0 = off.",
+        at_least=0,
+    )
+    lora_alpha: float = setting(32.0, "The change is scaled by this divided by lora_rank.", above=0)
     clip_norm: float = setting(
         1.0,
         "Largest norm of the gradient of the mean loss per token; 0 = off.",
@@ -61,3 +69,9 @@ class OptimConfig:
             raise ValueError(f"optim.r_drop ({self.r_drop}) and optim.teachers are two losses; choose one of them")
         if not self.teachers and self.teacher_share != OptimConfig.teacher_share:
             raise ValueError(f"optim.teacher_share ({self.teacher_share}) does nothing without optim.teachers")
+        if not self.lora_rank and self.lora_alpha != OptimConfig.lora_alpha:
+            raise ValueError(f"optim.lora_alpha ({self.lora_alpha}) does nothing without optim.lora_rank")
+        if self.lora_rank and self.algorithm == "muon":
+            raise ValueError(
+                f"optim.lora_rank ({self.lora_rank}) leaves no whole matrices to optim.algorithm=muon; use adamw"
+            )

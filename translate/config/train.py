@@ -85,6 +85,15 @@ class TrainConfig:
             raise ValueError(
                 "optim.algorithm=muon needs whole matrices, not parts as with trainer.strategy=fsdp; use ddp"
             )
+        if self.optim.lora_rank and not self.init_from:
+            raise ValueError(
+                f"optim.lora_rank ({self.optim.lora_rank}) changes a trained model a little; name it with init_from"
+            )
+        if self.optim.lora_rank and self.trainer.strategy == "fsdp":
+            raise ValueError(
+                f"optim.lora_rank ({self.optim.lora_rank}) adds to whole matrices, and each process has parts of them "
+                "with trainer.strategy=fsdp; set trainer.strategy=ddp"
+            )
         if self.model.layer_drop and self.trainer.strategy == "fsdp":
             raise ValueError(
                 f"model.layer_drop ({self.model.layer_drop}) skips other layers in each process, which wait for each "

@@ -97,9 +97,11 @@ class TranslationModule(L.LightningModule):
         """Make AdamW or Muon; biases, norms, positions, embeddings and the output have no weight decay."""
         optim = self.optim
         rows = {matrix: rows for matrix, rows in stacked_maps(self.model).items() if matrix.requires_grad}
+        matrices = self._trained if optim.lora_rank else [*rows]  # with LoRA all that is trained are factors of those
+        others = [] if optim.lora_rank else [p for p in self._trained if p not in rows]
         groups: list[dict[str, Any]] = [
-            {"params": [*rows], "weight_decay": optim.weight_decay},
-            {"params": [p for p in self._trained if p not in rows], "weight_decay": 0.0},
+            {"params": matrices, "weight_decay": optim.weight_decay},
+            {"params": others, "weight_decay": 0.0},
         ]
         settings: dict[str, Any] = {"lr": optim.lr, "betas": (optim.beta1, optim.beta2), "eps": optim.eps}
         if optim.algorithm == "muon":

@@ -29,6 +29,7 @@ from translate.train.loss.distillation import check_teachers
 from translate.train.parallel.layout import with_layout
 from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
 from translate.train.weights.averaging import average_weights, load_weights
+from translate.train.weights.low_rank import add_low_rank, merge_low_rank
 from translate.train.weights.warm_start import inherit_settings, keep_tokenizer, kept_settings, load_start
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
@@ -95,6 +96,8 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
     if config.init_from and not config.resume:
         load_start(model, config.init_from)
+    if config.optim.lora_rank:
+        add_low_rank(model, config.optim.lora_rank, config.optim.lora_alpha)
     if config.trainer.compile:
         compile_layers(model)
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
@@ -125,6 +128,7 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     """Write the model directory and score the test sets."""
     weights, origin = final_weights(config.trainer, fitted)
     model = fitted.model.to("cpu")
+    merge_low_rank(model)
     if weights is not None:
         model.load_state_dict(weights)
     bundle = bundle_config(config, data)

@@ -6,6 +6,7 @@ from typing import Any
 
 import lightning as L
 import torch
+from torch.nn.utils import parametrize
 
 from translate.data.corpus import Pair
 from translate.train.console import say
@@ -36,7 +37,8 @@ class ValidationBleu(L.Callback):
         value = 0.0
         if trainer.is_global_zero and self.pairs:
             sources = [pair.src for pair in self.pairs]
-            with torch.compiler.set_stance("force_eager"):  # decoding has too many shapes to compile
+            # decoding has too many shapes to compile, and needs the matrices that LoRA changes once, not at each step
+            with torch.compiler.set_stance("force_eager"), parametrize.cached():
                 outputs = [t.text for t in self.translator.translate(sources, beam_size=1, num_hypotheses=1)]
             value = self._bleu.corpus_score(outputs, [[pair.tgt for pair in self.pairs]]).score
             chosen = range(0, len(outputs), max(1, len(outputs) // 3))

@@ -7,16 +7,17 @@ import torch
 from torch import Tensor
 
 from translate.train.weights.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.low_rank import merged_weights
 
 
 def load_weights(path: Path) -> dict[str, Tensor]:
-    """Return the network's weights in a training checkpoint, by their names in the network.
+    """Return the network's weights in a training checkpoint, by their names in the network, changes of LoRA added.
 
     Raises:
         ValueError: If the file is missing or damaged.
     """
     state = SafeCheckpointIO().load_checkpoint(path)["state_dict"]
-    return {name.removeprefix("model."): tensor for name, tensor in state.items()}
+    return merged_weights({name.removeprefix("model."): tensor for name, tensor in state.items()})
 
 
 def average_weights(paths: Sequence[Path]) -> dict[str, Tensor]:
