@@ -177,7 +177,8 @@ def test_a_trimmed_tokenizer_spells_what_it_lacks(tmp_path, kind):
     tokenizer = train(kind, vocab_size=345, **symbols)
     common = {token for text in FR[:2] for token in tokenizer.encode_tgt(text)}
     tokenizer.trimmed(common)[0].save(tmp_path)
-    trimmed, kept = Tokenizer.load(tmp_path), tokenizer.trimmed(common)[1]
+    trimmed, (_, sources, kept) = Tokenizer.load(tmp_path), tokenizer.trimmed(common)
+    assert sources == list(range(tokenizer.src_vocab_size))
     assert trimmed.src_vocab_size == tokenizer.src_vocab_size
     assert trimmed.tgt_vocab_size == len(kept) < tokenizer.tgt_vocab_size
     assert trimmed.pieces_tgt(range(len(kept))) == tokenizer.pieces_tgt(kept)
@@ -190,5 +191,5 @@ def test_a_trimmed_tokenizer_spells_what_it_lacks(tmp_path, kind):
     for text in FR[:2]:
         assert [kept[token] for token in trimmed.encode_tgt(text)] == tokenizer.encode_tgt(text)
     assert "<br>" in trimmed.pieces_tgt(trimmed.encode_tgt("a<br>b"))
-    again, same = trimmed.trimmed(range(trimmed.tgt_vocab_size))
+    again, _, same = trimmed.trimmed(range(trimmed.tgt_vocab_size))
     assert (again.tgt_vocab_size, same) == (len(kept), list(range(len(kept))))

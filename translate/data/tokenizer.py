@@ -52,7 +52,8 @@ class Tokenizer:
         self._processors = tuple(_processor(model) for model in models)
         self._src, self._tgt = self._processors[0], self._processors[-1]
         self.src_vocab_size, self.tgt_vocab_size = map(_num_used, (self._src, self._tgt))
-        self.pad_id, self.unk_id, self.bos_id, self.eos_id = _special_ids(self._processors)
+        self._special = _special_ids(self._processors)
+        self.pad_id, self.unk_id, self.bos_id, self.eos_id = self._special
         forbidden = (self.pad_id, self.bos_id, *([self.unk_id] if _spells_all(self._tgt) else []))
         self.forbidden_ids = tuple(dict.fromkeys(forbidden))
         self.tag_ids: tuple[int, ...] = ()  # what every source begins with
@@ -159,30 +160,23 @@ class Tokenizer:
             digest.update(hashlib.blake2b(model).digest())
         return digest.hexdigest()
 
-    def trimmed(self, used: Collection[int]) -> tuple[Tokenizer, list[int]]:
-        """Return a tokenizer with fewer target pieces, and the present ids of these; sources are as before.
-
-        Single characters and special pieces stay. The others stay in the model behind all these, as unused pieces:
-        SentencePiece still merges across them, and then spells them by what they were merged from.
+    def trimmed(
+        self, used_tgt: Collection[int], used_src: Collection[int] | None = None
+    ) -> tuple[Tokenizer, list[int], list[int]]:
+        """Return a tokenizer with fewer pieces, and the present ids of its source and of its target pieces.
 
         Args:
-            used: Target ids that stay.
+            used_tgt: Target ids that stay; single characters and special pieces do so anyway.
+            used_src: Source ids that stay; None means all.
         """
-        from sentencepiece.sentencepiece_model_pb2 import ModelProto  # needs protobuf, which the runtime does without
-
-        model = ModelProto.FromString(self._models[-1])
-        normal, wanted = ModelProto.SentencePiece.NORMAL, set(used)
-        pieces = list(enumerate(model.pieces))[: self.tgt_vocab_size]
-        kept = [n for n, piece in pieces if n in wanted or piece.type != normal or len(piece.piece) == 1]
-        first = set(kept)
-        others = [piece for token, piece in enumerate(model.pieces) if token not in first]
-        for piece in others:
-            piece.type = ModelProto.SentencePiece.UNUSED
-        ordered = [*(model.pieces[token] for token in kept), *others]
-        smaller = ModelProto(pieces=ordered)
-        model.ClearField("pieces")
-        smaller.MergeFrom(model)
-        return Tokenizer([self._models[0], smaller.SerializeToString()]), kept
+        sources = range(self.src_vocab_size) if used_src is None else used_src
+        (src, kept_src), (tgt, kept_tgt) = (
+            _trimmed(model, set(used), size, self._special)
+            for model, used, size in zip(
+                self.models, (sources, used_tgt), (self.src_vocab_size, self.tgt_vocab_size), strict=True
+            )
+        )
+        return Tokenizer([src, tgt]), kept_src, kept_tgt
 
     def encode_src(self, text: str) -> list[int]:
         """Return the ids of one source sentence, EOS appended, after the language code of a `tagged` tokenizer."""
@@ -214,8 +208,7 @@ class Tokenizer:
 
     def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
         """Return the texts of target ids, as `decode` gives them."""
-        special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
-        texts = self._tgt.decode([[int(token) for token in ids if token not in special] for ids in batch])
+        texts = self._tgt.decode([[int(token) for token in ids if token not in self._special] for ids in batch])
         return texts or []  # of nothing SentencePiece makes an empty string
 
     def pieces_src(self, ids: Sequence[int]) -> list[str]:
@@ -255,6 +248,33 @@ def _special_ids(processors: Sequence[spm.SentencePieceProcessor]) -> tuple[int,
     if any(ids != others for others in found):
         raise ValueError(f"the special ids of source and target tokenizer differ: {found[0]} and {found[-1]}")
     return ids
+
+
+def _trimmed(model: bytes, used: set[int], size: int, special: Collection[int]) -> tuple[bytes, list[int]]:
+    """Return a SentencePiece model with fewer pieces, and their ids in `model`, those of `special` first.
+
+    The others stay in the model behind all these, as unused pieces: SentencePiece still merges across them, and then
+    spells them by what they were merged from.
+    """
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # needs protobuf, which the runtime does without
+
+    proto, kinds = ModelProto.FromString(model), ModelProto.SentencePiece
+    text = (kinds.NORMAL, kinds.UNUSED)
+    stays = [
+        token in used or piece.type not in text or (piece.type == kinds.NORMAL and len(piece.piece) == 1)
+        for token, piece in enumerate(proto.pieces)
+    ]
+    first = sorted(set(special))
+    kept = [*first, *(token for token in range(size) if stays[token] and token not in special)]
+    gone = set(range(len(stays))).difference(kept)
+    others = [piece for token, piece in enumerate(proto.pieces) if token in gone and piece.piece != BEYOND]
+    for piece in others:
+        piece.type = kinds.UNUSED
+    pieces = [*(proto.pieces[token] for token in kept), kinds(piece=BEYOND, type=kinds.UNUSED), *others]
+    smaller = ModelProto(pieces=pieces)
+    proto.ClearField("pieces")
+    smaller.MergeFrom(proto)
+    return smaller.SerializeToString(), kept
 
 
 def _num_used(processor: spm.SentencePieceProcessor) -> int:

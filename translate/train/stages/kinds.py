@@ -1,4 +1,4 @@
-"""The four kinds of stages: Training, Translation, Average and Trimming; each parses and checks itself."""
+"""The five kinds of stages: Training, Existing, Translation, Average and Trimming; each parses and checks itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from translate.config.model import ModelConfig
 from translate.config.train import TrainConfig
 from translate.search.mbr import METRICS
+from translate.translator.bundle import find_model, load_bundle_config
 
 Earlier = Mapping[str, "Stage"]  # the stages before one, by name
 Entry = Mapping[Any, Any]  # of a stage in the settings
@@ -89,6 +90,34 @@ class Training(Stage):
         return cls(name, directory, config, next(inside, str(start)))
 
 
+class Existing(Stage):
+    """A model that is there already; its own directory is that of the stage."""
+
+    KEYS = ("load",)
+    PLACE = "where a model is taken as it is; leave it out"
+
+    @classmethod
+    def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
+        """See `Stage.parse`."""
+        model = find_model(str(entry["load"]))
+        bundle = load_bundle_config(model)
+        data = replace(
+            config.data,
+            src_lang=bundle.src_lang,
+            tgt_lang=bundle.tgt_lang,
+            language_tags=bool(bundle.tgt_langs),
+            both_directions=len(bundle.tgt_langs) > 1,
+        )
+        pieces = replace(config.tokenizer, path=str(model), joint=bundle.model.share_embeddings)
+        config = replace(config, model=bundle.model, data=data, tokenizer=pieces, decode=bundle.decode)
+        return cls(name, model, config, str(model))
+
+    @property
+    def record(self) -> Path:
+        """Return a file of the model, which is finished."""
+        return self.directory / "config.yaml"
+
+
 @dataclass(frozen=True)
 class Average(Stage):
     """Averages the weights of models.
@@ -125,28 +154,32 @@ class Average(Stage):
 
 @dataclass(frozen=True)
 class Trimming(Stage):
-    """Removes the rare target pieces of a model.
+    """Removes the rare pieces of a model.
 
     Attributes:
         member: The stage whose model is trimmed.
-        least: Uses in the training text with which a target piece stays.
+        least: Uses in the training text with which a piece stays.
+        sources: Whether rare source pieces go, too.
     """
 
     member: Stage
     least: int
+    sources: bool
 
-    KEYS = ("trim", "least")
+    KEYS = ("trim", "least", "sources")
 
     @classmethod
     def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
         """See `Stage.parse`."""
         (member,) = _find_members("trim", [entry["trim"]], earlier)
-        least, data = entry.get("least", 1), member.config.data
+        least, sources, data = entry.get("least", 1), entry.get("sources", False), member.config.data
         if not isinstance(least, int) or isinstance(least, bool) or least < 1:
-            raise ValueError(f"least ({least}) must be a whole number from 1: how often training targets use a piece")
+            raise ValueError(f"least ({least}) must be a whole number from 1: how often the training text uses a piece")
         if data.both_directions or data.tgt_langs:
             raise ValueError("trim: a model of both directions needs the pieces of both languages")
-        return cls(name, directory, _derived(member, config, name, entry), name, member, least)
+        if not isinstance(sources, bool):
+            raise ValueError(f"sources ({sources}) must be true or false: whether rare source pieces go, too")
+        return cls(name, directory, _derived(member, config, name, entry), name, member, least, sources)
 
 
 @dataclass(frozen=True)
@@ -261,5 +294,5 @@ def _derived(member: Stage, config: TrainConfig, name: str, entry: Entry) -> Tra
 
 def _vocabulary(stage: Stage) -> tuple[object, ...]:
     """Return everything in the settings of a stage that the ids of its model's tokens depend on."""
-    data, least = stage.config.data, stage.least if isinstance(stage, Trimming) else None
-    return stage.config.tokenizer, data.extra, data.max_pairs, data.tgt_langs, least
+    data, trimmed = stage.config.data, (stage.least, stage.sources) if isinstance(stage, Trimming) else None
+    return stage.config.tokenizer, data.extra, data.max_pairs, data.tgt_langs, trimmed

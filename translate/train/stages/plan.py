@@ -13,12 +13,28 @@ from typing import Any
 
 from translate.config.files import unknown_setting
 from translate.config.train import TrainConfig
-from translate.train.stages.kinds import Average, Earlier, Entry, Stage, Training, Translation, Trimming, find_stage
+from translate.train.stages.kinds import (
+    Average,
+    Earlier,
+    Entry,
+    Existing,
+    Stage,
+    Training,
+    Translation,
+    Trimming,
+    find_stage,
+)
 
 PLAN = Path("stages.yaml")  # within a run directory: the settings of a run with stages, which resume= goes on with
 _OF_THE_RUN = ("name", "resume", "run_dir", "runs_dir", "evaluate", "stages")  # settings that no stage may change
 _TAKEN = ("model", "checkpoints", "tensorboard", "evaluation")  # names in a run directory
-_MARKED: tuple[type[Stage], ...] = (Translation, Average, Trimming)  # kinds with keys; a stage without is a training
+# kinds with keys of their own; a stage without them is a training
+_MARKED: tuple[type[Stage], ...] = (
+    Existing,
+    Translation,
+    Average,
+    Trimming,
+)
 
 
 def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
@@ -41,7 +57,7 @@ def plan_stages(config: TrainConfig, run_dir: Path) -> list[Stage]:
     *before, last = stages.values()
     if "seed" in config.stages[last.name]:
         raise ValueError(f"stages.{last.name}: the seed of the last stage is that of the run; set it outside of stages")
-    if isinstance(last, Translation):
+    if isinstance(last, Translation | Existing):
         raise ValueError(f"stages.{last.name}: the last stage must leave a model, which becomes that of the run")
     return [*before, replace(last, config=replace(last.config, evaluate=config.evaluate))]
 

@@ -32,7 +32,7 @@ from translate.train import LAST_CHECKPOINT
 from translate.train.console import say
 from translate.train.run import begin, conclude, evaluate, finish, fit, prepare
 from translate.train.setup import training_device
-from translate.train.stages.kinds import Average, Stage, Training, Translation, Trimming
+from translate.train.stages.kinds import Average, Existing, Stage, Training, Translation, Trimming
 from translate.train.stages.plan import PLAN, plan_stages
 from translate.train.weights.averaging import mean_weights
 from translate.train.weights.trimming import trim_model, used_pieces
@@ -81,6 +81,8 @@ def _work(stage: Stage) -> None:
             _average(stage)
         case Trimming():
             _trim(stage)
+        case Existing():
+            pass  # its record is there
 
 
 def _train(stage: Training) -> None:
@@ -104,25 +106,33 @@ def _average(stage: Average) -> None:
     model, tokenizer, bundle = load_bundle(first)
     networks = chain([model], (load_bundle(other)[0] for other in others))
     model.load_state_dict(mean_weights(network.state_dict() for network in networks))
-    began = load_config(stage.members[0].directory / "config.yaml", TrainConfig)
-    config = replace(stage.config, model=bundle.model, tokenizer=began.tokenizer)  # init_from may have brought others
+    pieces = stage.config.tokenizer
+    if not isinstance(stage.members[0], Existing):  # init_from may have brought others
+        pieces = load_config(stage.members[0].directory / "config.yaml", TrainConfig).tokenizer
+    config = replace(stage.config, model=bundle.model, tokenizer=pieces)
     origin = f"mean of {', '.join(member.name for member in stage.members)}"
-    card = {"run": config.name, "corpus": bundle.card["corpus"], "weights": origin}
+    card = {"run": config.name, "corpus": bundle.card.get("corpus", ""), "weights": origin}
     _save_model(stage, config, model, tokenizer, replace(bundle, card=card))
 
 
 def _trim(stage: Trimming) -> None:
     """Write a model with fewer target pieces."""
     model, tokenizer, bundle = load_bundle(find_model(stage.member.directory))
-    used = used_pieces(tokenizer, _rows(stage.config, "tgt").texts(), stage.least)
-    model, smaller, network = trim_model(model, tokenizer, bundle.model, used)
+    targets = used_pieces(tokenizer.encode_tgt_batch, _rows(stage.config, "tgt").texts(), stage.least)
+    sources = None
+    if stage.sources:
+        sources = used_pieces(tokenizer.encode_src_batch, _rows(stage.config, "src").texts(), stage.least)
+    model, smaller, network = trim_model(model, tokenizer, bundle.model, targets, sources)
     kept = stage.directory / "tokenizer"
     smaller.save(kept)
     pieces = replace(stage.config.tokenizer, path=str(kept), joint=False)
     config = replace(stage.config, model=network, tokenizer=pieces, init_from=None)
     origin = f"{stage.member.name} with {smaller.tgt_vocab_size:,} of {tokenizer.tgt_vocab_size:,} target pieces"
+    if stage.sources:
+        origin += f" and {smaller.src_vocab_size:,} of {tokenizer.src_vocab_size:,} source pieces"
     card = {**bundle.card, "weights": origin}
-    bundle = replace(bundle, model=network, tgt_vocab_size=smaller.tgt_vocab_size, card=card)
+    src_size, tgt_size = smaller.src_vocab_size, smaller.tgt_vocab_size
+    bundle = replace(bundle, model=network, card=card, src_vocab_size=src_size, tgt_vocab_size=tgt_size)
     _save_model(stage, config, model, smaller, bundle)
 
 
