@@ -44,7 +44,8 @@ def test_trimming_leaves_the_logits_of_the_pieces_that_stay(opus: Path) -> None:
 
     before, after = batch_of(tokenizer), batch_of(smaller)
     assert [[kept_src[token] for token in row] for row in after.src_ids.tolist()] == before.src_ids.tolist()
-    assert [[kept_tgt[token] for token in row] for row in after.labels.tolist()] == before.labels.tolist()
+    labels, expected = after.labels[after.tgt_mask].tolist(), before.labels[before.tgt_mask].tolist()
+    assert [kept_tgt[token] for token in labels] == expected
     with torch.inference_mode():
         logits, fewer = (
             one(batch.src_ids, batch.tgt_in_ids, batch.src_mask, batch.tgt_mask)[batch.tgt_mask]
@@ -85,10 +86,10 @@ def test_stages_trim_fine_tune_and_distil_it(opus: Path, tmp_path: Path) -> None
     assert sizes[0].tgt_vocab_size > 50_000
     assert sizes[1].tgt_vocab_size == sizes[2].tgt_vocab_size < 4_000
     assert sizes[1].src_vocab_size == sizes[2].src_vocab_size < 4_000
-    pairs = list(read_table(run_dir / "distilled" / "pairs.tsv"))
-    assert [pair[0] for pair in pairs[1:]] == EN
+    rows = list(read_table(str(run_dir / "distilled/pairs.tsv"), "en", "fr", True))
+    assert [row["src"] for row in rows] == EN
     outputs = Translator.load(run_dir / "tuned", precision="32").translate(EN, beam_size=1, max_output_len=12)
-    assert [pair[1] for pair in pairs[1:]] == [one.text for one in outputs]
+    assert [row["tgt"] for row in rows] == [one.text for one in outputs]
     assert load_config(run_dir / "config.yaml", TrainConfig).model.d_model == 16
     assert Translator.load(run_dir).translate(EN[:2])
 
