@@ -17,13 +17,15 @@ _TRAIN = frozenset(
     ]
 )
 INSTALL_TRAIN = "pip install -e '.[train]'"
+_RAY = frozenset(["ray", "pandas"])
 INSTALL_SERVE = "pip install -e '.[serve]'"
+INSTALL_RAY = "pip install -e '.[ray]'"
 
 
 def explain_missing(error: ModuleNotFoundError) -> str | None:
     """Return what to install for a package that could not be imported; None if no extra brings it."""
     package = (error.name or "").split(".")[0]
-    for packages, command in ((_TRAIN, INSTALL_TRAIN), (_SERVE, INSTALL_SERVE)):
+    for packages, command in ((_TRAIN, INSTALL_TRAIN), (_SERVE, INSTALL_SERVE), (_RAY, INSTALL_RAY)):
         if package in packages:
             return f"this needs {package}, which is not installed: {command}"
     return None

@@ -8,16 +8,13 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
 from functools import partial
-from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from translate.common.command import run_command
 from translate.common.timer import Timer
-from translate.config.decode import DecodeConfig
 from translate.infer.answers import (
     Answer,
     Settings,
@@ -30,20 +27,13 @@ from translate.infer.answers import (
 )
 from translate.infer.arguments import SCORE_SETTINGS, parse
 from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
+from translate.infer.model import model_directory, model_paths, open_translator, recorded_settings, translate_settings
 from translate.infer.resume import Record, open_output
-from translate.markup.terminology import Terminology, read_terms
-from translate.translator.bundle import SHIPPED, find_model, fingerprint
-from translate.translator.engines.directory import exported_format
 
 if TYPE_CHECKING:
     from translate.translator.translator import Translator
 
 logger = logging.getLogger("translate.infer")
-
-_NOT_RECORDED = (  # options that may change when a run is continued
-    *("input", "output", "resume", "sentences", "errors", "device", "batch_tokens", "verbose"),
-)
-_FILES = ("prefixes", "terms")  # options whose files are recorded with their checksum
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,21 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parse(arguments)
     logging.basicConfig(stream=sys.stderr, format="%(message)s")
     logging.getLogger("translate").setLevel(logging.DEBUG if args.verbose else logging.WARNING)
+    if args.output_dir:
+        from translate.infer.bulk.job import translate_files
+
+        print(translate_files(args), file=sys.stderr)
+        return 0
     with ExitStack() as stack:
         source, total = _open_input(args, stack)
         record = _record(args, source)
         done, size = _answered(args, record, total)
         chunks = _chunks(args, source, done)
-        from translate.translator.translator import (
-            Translator,  # torch is loaded here, after the command line proved right
-        )
-
-        paths = args.model or [SHIPPED]
-        models = [Translator.load(path, device=args.device, precision=args.precision) for path in paths]
-        translator = Translator.ensemble(models) if len(models) > 1 else models[0]
-        translator = translator.into(args.to) if args.to else translator
-        for path in paths:
-            logger.info("model %s", _directory(path))
+        translator = open_translator(args)
+        for path in model_paths(args):
+            logger.info("model %s", model_directory(path))
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
         # an empty input, so that a bad setting is refused before a file is emptied or a line is awaited
@@ -113,22 +101,7 @@ def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
         if args.resume:
             raise ValueError(f"--resume goes from a file to a file; {args.input} or {args.output} is not a file")
         return None
-    settings = {name: value for name, value in vars(args).items() if name not in _NOT_RECORDED}
-    settings["model"] = [_identity(path) for path in args.model or [SHIPPED]]
-    for name in _FILES:
-        if settings[name] and Path(settings[name]).is_file():
-            settings[name] = f"{settings[name]} (sha256 {sha256(Path(settings[name]).read_bytes()).hexdigest()[:16]})"
-    return Record(output, settings, source)
-
-
-def _identity(path: Path | str) -> str:
-    """Return where a model is and a digest of it, which tells a new model in the same place from the old one."""
-    directory = _directory(path)
-    return f"{directory.resolve()} (sha256 {fingerprint(directory)})"
-
-
-def _directory(path: Path | str) -> Path:
-    return Path(path) if exported_format(path) else find_model(path)
+    return Record(output, recorded_settings(args), source)
 
 
 def _answered(args: argparse.Namespace, record: Record | None, total: int | None) -> tuple[int, int]:
@@ -161,12 +134,7 @@ def _answer(
     progress: Callable[[int], object] | None,
 ) -> Answer:
     """Choose the function that makes the output lines, with its settings."""
-    settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
-    settings["progress"] = progress
-    settings["alignments"], settings["protect"] = args.alignments, args.protect
-    settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
-    if not (args.to or args.score or args.pairs) and translator.recognizer is not None:
-        settings["tgt_lang"] = "auto"
+    settings: Settings = {**translate_settings(args, translator), "progress": progress}
     if args.score:
         settings = {name: settings[name] for name in (*SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"

@@ -34,6 +34,8 @@ examples:
   python -m translate.infer --score "She is a lawyer." "Elle est avocate."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
   python -m translate.infer --model FR_EN --pairs --input more.fr --output pairs.tsv
+  python -m translate.infer --input 'data/*.txt.gz' --output-dir out/ --workers 8
+  python -m translate.infer --input 'data/*.parquet' --column en --output-dir out/ --ray auto
 
 Settings that are not given are those of the model directory. A line longer than the sources of training is cut at
 sentence ends and translated piece by piece.
@@ -63,6 +65,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             parser.error(f"--pairs writes source and translation and nothing else; leave out --{name}")
     if args.score:
         _check_score(parser, args)
+    _check_files(parser, args)
     return args
 
 
@@ -78,6 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("-v", "--verbose", action="store_true", help="log and progress on stderr, tracebacks of errors")
     _add_model_flags(parser)
     _add_file_flags(parser)
+    _add_job_flags(parser)
     _add_output_flags(parser)
     _add_text_flags(parser)
     group = parser.add_argument_group("search", "Settings that are not given are those of the model directory.")
@@ -125,6 +129,40 @@ def _add_file_flags(parser: argparse.ArgumentParser) -> None:
     add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")
 
 
+def _add_job_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group(
+        "many files",
+        "Each file that --input matches becomes one in --output-dir, line by line. The same command goes on after a "
+        "stop; what cannot be translated gets an empty line there and a record in errors.jsonl.",
+    ).add_argument
+    add(
+        "--output-dir",
+        metavar="DIR",
+        help="write here, under the same names; reads text, .gz, .jsonl and .parquet, --input 'data/*.txt.gz'",
+    )
+    add(
+        "--column", default="text", help="of .jsonl and .parquet: what holds the text; translations go to `translation`"
+    )
+    add("--workers", type=_number, metavar="N", help="processes, each with the model; default: one for each core")
+    add("--cpus-per-worker", type=_number, metavar="N", help="cores of each; default 1")
+    add("--gpus-per-worker", type=float, metavar="N", help="with --ray: GPUs of each, a part of one too; default 0")
+    add(
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="work on a Ray cluster, whose machines all see the files; without ADDRESS the one around us, or a new one "
+        "on this machine",
+    )
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} must be at least 1")
+    return number
+
+
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what is written").add_argument
     add("--json", action="store_true", help="one JSON object per input: src, text, score, hypotheses")
@@ -146,6 +184,29 @@ def _add_text_flags(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--protect", action="store_true", help="tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay unchanged")
     add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that must be translated this way")
+
+
+def _check_files(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Refuse what does not go with --output-dir, or does nothing without it; fill in its defaults."""
+    if not args.output_dir:
+        for name in ("workers", "cpus_per_worker", "gpus_per_worker", "ray"):
+            if getattr(args, name) is not None:
+                parser.error(f"--{name.replace('_', '-')} needs --output-dir, for many files")
+        if args.column != "text":
+            parser.error("--column needs --output-dir, for many files")
+        return
+    if not args.input:
+        parser.error("--output-dir needs --input: a file or a pattern like 'data/*.txt.gz'")
+    for name in ("output", "resume", "json", "score", "pairs", "attention", "alignments", "prefixes"):
+        if getattr(args, name):
+            parser.error(f"--output-dir writes one translation for each line and nothing else; leave out --{name}")
+    if args.errors != "strict":
+        parser.error("--output-dir goes on at invalid UTF-8 and records it; leave out --errors")
+    if (args.num_hypotheses or 1) > 1 and args.mbr in (None, "none"):
+        parser.error("--output-dir writes one translation for each line; leave out --num-hypotheses")
+    if args.gpus_per_worker is not None and args.ray is None:
+        parser.error("--gpus-per-worker needs --ray, which shares out the GPUs; else all workers use --device")
+    args.cpus_per_worker = args.cpus_per_worker or 1
 
 
 def _check_score(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:

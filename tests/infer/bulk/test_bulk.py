@@ -1,0 +1,263 @@
+"""Many files: what comes out is what each file gives by itself, whoever dies and whatever a line holds."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from translate.infer.__main__ import main
+from translate.infer.arguments import parse
+from translate.infer.bulk.shards import find_shards
+from translate.infer.bulk.worker import Worker
+
+TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
+OPTIONS = ("--model", str(TINY), "--precision", "32", "--greedy")
+COMMAND = (sys.executable, "-m", "translate.infer", *OPTIONS)
+LINES = [f"Line {number} has a cat, {'and a dog ' * (number % 7)}." for number in range(150)]
+
+
+def write_inputs(folder: Path, count: int = 3, times: int = 1) -> list[str]:
+    """Text files, every second one compressed; returns their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for number in range(count):
+        text = "".join(f"{line} {number}\n" for line in LINES[number:]) * times
+        names.append(f"s{number}.txt.gz" if number % 2 else f"s{number}.txt")
+        data = text.encode()
+        (folder / names[-1]).write_bytes(gzip.compress(data) if number % 2 else data)
+    return names
+
+
+def unpacked(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def assert_as_by_itself(folder: Path, output: Path, names: list[str]) -> None:
+    """Compare each output, byte for byte, with that of the same lines alone."""
+    for name in names:
+        (plain := folder / "plain").write_bytes(unpacked(folder / name))
+        assert main([*OPTIONS, "--input", str(plain), "--output", str(folder / "alone")]) == 0
+        assert unpacked(output / name) == (folder / "alone").read_bytes()
+        for path in (plain, folder / "alone"):
+            path.unlink()
+
+
+def records(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.slow
+def test_each_file_becomes_one_and_what_is_there_is_skipped(tmp_path: Path, capsys) -> None:
+    names = write_inputs(tmp_path / "in")
+    command = [*OPTIONS, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out"), "--workers", "2"]
+    assert main(command) == 0
+    assert "3 files, 447 lines in" in capsys.readouterr().err
+    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+    before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names}
+    (tmp_path / "out/s0.txt").write_bytes(b"cut off")
+    assert main(command) == 0
+    assert "1 files, 2 there already, 150 lines in" in capsys.readouterr().err
+    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+    assert [name for name in names if (tmp_path / "out" / name).stat().st_mtime_ns != before[name]] == ["s0.txt"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*names, "errors.jsonl", "shards.jsonl", "job.json"}
+    with pytest.raises(ValueError, match=r"begun with other settings: length_penalty 2\.0, before None"):
+        main([*command, "--length-penalty", "2"])
+
+
+@pytest.mark.slow
+def test_columns_keep_their_rows_and_bad_rows_are_recorded(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    folder, output = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    table = pyarrow.table({"id": [1, 2, 3], "en": ["A cat.", None, "A dog."]})
+    parquet.write_table(table, folder / "a.parquet")
+    lines = ['{"en": "A cat.", "id": 7}', "not json", '{"id": 8}', '["en"]', '{"en": ""}', '{"en": "A dog."}']
+    (folder / "b.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / "c.txt").write_bytes(b"A cat.\nbad \xff byte\n\r\nA dog.")
+    (folder / "empty.txt").write_bytes(b"")
+    command = [*OPTIONS, "--input", str(folder / "*"), "--output-dir", str(output), "--column", "en", "--workers", "1"]
+    assert main(command) == 0
+    cat, dog = ((output / "c.txt").read_text(encoding="utf-8").split("\n")[place] for place in (0, 3))
+    assert (output / "c.txt").read_text(encoding="utf-8") == f"{cat}\n\n\n{dog}\n"
+    assert parquet.read_table(output / "a.parquet").to_pydict() == {
+        **table.to_pydict(),
+        "translation": [cat, "", dog],
+    }
+    assert records(output / "b.jsonl") == [
+        {"en": "A cat.", "id": 7, "translation": cat},
+        {"translation": ""},
+        {"id": 8, "translation": ""},
+        {"translation": ""},
+        {"en": "", "translation": ""},
+        {"en": "A dog.", "translation": dog},
+    ]
+    assert (output / "empty.txt").read_bytes() == b""
+    failed = {(record["shard"], record["line"]): record["error"] for record in records(output / "errors.jsonl")}
+    assert failed.keys() == {("b.jsonl", 2), ("b.jsonl", 3), ("b.jsonl", 4), ("c.txt", 2)}
+    assert failed["c.txt", 2] == "invalid UTF-8 (byte 0xff)"
+    assert failed["b.jsonl", 3] == "no text in en; the object has id"
+
+
+def worker_for(folder: Path, output: Path) -> Worker:
+    return Worker(parse([*OPTIONS, "--input", str(folder / "*"), "--output-dir", str(output)]))
+
+
+def test_a_text_that_the_model_cannot_take_costs_its_own_line_alone(tmp_path: Path, monkeypatch) -> None:
+    names = write_inputs(tmp_path / "in", count=1)
+    worker = worker_for(tmp_path / "in", tmp_path / "out")
+    translate = worker._translate
+
+    def breaks(texts, **settings):
+        if any(" 33 " in text or " 77 " in text for text in texts):
+            raise RuntimeError("out of luck\nand more")
+        return translate(texts, **settings)
+
+    monkeypatch.setattr(worker, "_translate", breaks)
+    (shard,) = find_shards(str(tmp_path / "in" / names[0]), tmp_path / "out")
+    outcome = worker.work(shard)
+    assert outcome.failed == [(34, "RuntimeError: out of luck"), (78, "RuntimeError: out of luck")]
+    outputs = Path(outcome.part).read_text(encoding="utf-8").split("\n")
+    assert [number for number, line in enumerate(outputs[:-1], 1) if not line] == [34, 78]
+
+    monkeypatch.setattr(worker, "_translate", lambda texts, **settings: [][1])
+    outcome = worker.work(shard)  # where nothing works it is not the lines that are to blame
+    assert (outcome.error, outcome.part) == ("IndexError: list index out of range", "")
+    assert len(list((tmp_path / "out").iterdir())) == 1  # the part of before
+
+
+@pytest.mark.slow
+def test_files_that_cannot_be_read_are_named_after_all_others_are_done(tmp_path: Path) -> None:
+    names = write_inputs(tmp_path / "in", count=2)
+    (tmp_path / "in/s9.txt.gz").write_bytes((tmp_path / "in/s1.txt.gz").read_bytes()[:-20])
+    command = [*OPTIONS, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out"), "--workers", "1"]
+    with pytest.raises(
+        ValueError, match=r"^1 of 3 files could not be translated, the first one s9\.txt\.gz: .*damaged"
+    ):
+        main(command)
+    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+    assert not (tmp_path / "out/s9.txt.gz").exists()
+
+
+def wait_for(what: Callable[[], object], process: subprocess.Popen, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert process.poll() is None, "it ended too early"
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.02)
+
+
+def begun(output: Path) -> bool:
+    """Whether a file is done and another one is not."""
+    return any(output.glob("s*.txt*")) and bool(records(output / "shards.jsonl")) and any(output.glob(".s*.tmp"))
+
+
+def children(pid: int) -> list[int]:
+    """Processes of the pool that a process has started."""
+    found = []
+    for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            found.append(child)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds its processes in /proc")
+@pytest.mark.parametrize("victim", ["worker", "driver"])
+def test_a_killed_process_costs_a_part_of_a_file(tmp_path: Path, victim: str) -> None:
+    names = write_inputs(tmp_path / "in", count=5, times=4)
+    command = [*COMMAND, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out"), "--workers", "2"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: begun(tmp_path / "out"), process)
+    workers = children(process.pid)
+    assert len(workers) == 2
+    os.kill(workers[0] if victim == "worker" else process.pid, signal.SIGKILL)
+    err = process.communicate()[1]
+    if victim == "driver":
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), subprocess.Popen(["sleep", "60"]))
+        done = {record["shard"] for record in records(tmp_path / "out/shards.jsonl")}
+        assert done < set(names)
+        again = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        assert (again.returncode, f"{len(done)} there already" in again.stderr) == (0, True)
+    else:
+        assert (process.returncode, "5 files, " in err) == (0, True)
+    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["worker", "driver"])
+def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path: Path, victim: str) -> None:
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    names = write_inputs(tmp_path / "in", count=6, times=4)
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        cluster.add_node(num_cpus=1)
+        paths = ["--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out")]
+        command = [*COMMAND, *paths, "--ray", cluster.address]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: begun(tmp_path / "out"), process, 120)
+        actors = actors_of(cluster.address)
+        assert len(actors) == 2
+        os.kill(actors[0] if victim == "worker" else process.pid, signal.SIGKILL)
+        err = process.communicate()[1]
+        if victim == "driver":
+            done = {record["shard"] for record in records(tmp_path / "out/shards.jsonl")}
+            assert done < set(names)
+            again = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=200)
+            assert (again.returncode, f"{len(done)} there already" in again.stderr) == (0, True)
+        else:
+            assert (process.returncode, "6 files, " in err) == (0, True)
+    finally:
+        cluster.shutdown()
+    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+
+
+def actors_of(address: str) -> list[int]:
+    """Processes of the pool in a cluster, which those that hold its address have started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if b"ray::MapWorker" in path.read_bytes():
+                parent = (path.parent / "stat").read_text().rpartition(")")[2].split()[1]
+                if address.encode() in Path(f"/proc/{parent}/cmdline").read_bytes():
+                    found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output-dir", "out"], "--output-dir needs --input"),
+        (["--output-dir", "out", "--input", "x", "--json"], "leave out --json"),
+        (["--output-dir", "out", "--input", "x", "--num-hypotheses", "3"], "leave out --num-hypotheses"),
+        (["--output-dir", "out", "--input", "x", "--gpus-per-worker", "1"], "--gpus-per-worker needs --ray"),
+        (["--output-dir", "out", "--input", "x", "--workers", "0"], "0 must be at least 1"),
+        (["--ray", "--input", "x"], "--ray needs --output-dir"),
+        (["--workers", "2"], "--workers needs --output-dir"),
+        (["--column", "en"], "--column needs --output-dir"),
+    ],
+)
+def test_options_that_do_not_go_together(options: list[str], message: str, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(options)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_inputs_that_are_not_there_or_would_be_replaced(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"names no file; quote the pattern"):
+        find_shards(str(tmp_path / "*.gz"), tmp_path / "out")
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(ValueError, match=r"would replace the input .*a\.txt; choose another folder"):
+        find_shards(str(tmp_path / "*"), tmp_path)

@@ -1,0 +1,223 @@
+"""The files of a job: which there are, what their rows hold, and how the rows with their translations are written."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from translate.infer.lines import LINES, read_chunks
+
+COLUMN = "translation"  # of JSON objects and Parquet rows: where the translation goes
+_JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A file to translate.
+
+    Attributes:
+        name: Its path below the folder that all inputs have in common; that of the output below the output folder.
+        source: The input.
+        target: The output.
+    """
+
+    name: str
+    source: Path
+    target: Path
+
+
+@dataclass
+class Chunk:
+    """Some rows of a shard, one after another.
+
+    Attributes:
+        texts: What to translate, "" for a row with a problem.
+        problems: What is wrong with a row, by its place in the chunk.
+        rows: What the format needs to write them; None if that is nothing.
+    """
+
+    texts: list[str]
+    problems: dict[int, str] = field(default_factory=dict)
+    rows: Any = None
+
+
+Translated = Iterable[tuple[Chunk, list[str]]]  # chunks with the translations of their texts
+
+
+def find_shards(pattern: str, output: Path) -> list[Shard]:
+    """Return the files that a pattern names, the largest first, so that a long one does not end the job alone.
+
+    Args:
+        pattern: A path, with *, ?, [] and ** as in a shell.
+        output: Folder of the outputs.
+
+    Raises:
+        ValueError: If there is no such file, or an output would replace its input.
+    """
+    paths = sorted(Path(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    if not paths:
+        raise ValueError(f"--input ({pattern}) names no file; quote the pattern, so that it gets here as it is")
+    common = Path(os.path.commonpath([path.absolute().parent for path in paths]))
+    shards = []
+    for path in paths:
+        name = str(path.absolute().relative_to(common))
+        target = output / name
+        if target.exists() and target.samefile(path):
+            raise ValueError(f"--output-dir ({output}) would replace the input {path}; choose another folder")
+        shards.append(Shard(name, path, target))
+    return sorted(shards, key=lambda shard: -shard.source.stat().st_size)
+
+
+def format_of(path: Path, column: str) -> Format:
+    """Return how a file is read and written, by its name; `column` holds the text, in formats that have columns."""
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        return Parquet(column)
+    return JsonLines(column) if name.endswith(_JSON_LINES) else Text(column)
+
+
+@dataclass(frozen=True)
+class Format(ABC):
+    """Reads and writes the rows of a shard.
+
+    Attributes:
+        column: Name of the column with the text.
+    """
+
+    column: str
+
+    @abstractmethod
+    def read(self, path: Path) -> Iterator[Chunk]:
+        """Yield the rows.
+
+        Raises:
+            ValueError: If the file is damaged or has no such column.
+        """
+
+    @abstractmethod
+    def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
+        """Write the rows to a file, whose final name is `path`."""
+
+
+class Text(Format):
+    """Lines, in a file that ends in .gz compressed; the output has a line for each."""
+
+    def read(self, path: Path) -> Iterator[Chunk]:
+        """See `Format.read`; the column does not matter."""
+        try:
+            with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+                stream: Any = file
+                stream = _Unpacked(stream) if path.suffix == ".gz" else stream
+                # no byte is refused: bad ones become surrogates, which good ones never do
+                for texts in read_chunks(stream, str(path), errors="surrogateescape"):
+                    yield _without_bad_bytes(texts)
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise ValueError(f"{path}: damaged: {error}") from error
+
+    def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
+        """See `Format.write`."""
+        _write_lines(file, path, (text for _, texts in translated for text in texts))
+
+
+class JsonLines(Text):
+    """An object a line, the text by its key; the output has the same objects with one more key."""
+
+    def read(self, path: Path) -> Iterator[Chunk]:
+        """See `Format.read`."""
+        for chunk in super().read(path):
+            for place, line in enumerate(chunk.texts):
+                if place not in chunk.problems:
+                    self._parse(chunk, place, line)
+            yield chunk
+
+    def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
+        """See `Format.write`."""
+        objects = (row for chunk, texts in translated for row in zip(chunk.rows, texts, strict=True))
+        _write_lines(file, path, (json.dumps({**row, COLUMN: text}, ensure_ascii=False) for row, text in objects))
+
+    def _parse(self, chunk: Chunk, place: int, line: str) -> None:
+        chunk.rows = chunk.rows or [{} for _ in chunk.texts]
+        chunk.texts[place] = ""
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            chunk.problems[place] = f"not JSON: {error}"
+            return
+        if not isinstance(row, dict):
+            chunk.problems[place] = "not a JSON object"
+            return
+        chunk.rows[place] = row
+        text = row.get(self.column)
+        if isinstance(text, str):
+            chunk.texts[place] = text
+        else:
+            chunk.problems[place] = f"no text in {self.column}; the object has {', '.join(row) or 'nothing'}"
+
+
+class Parquet(Format):
+    """Rows of columns; the output has the same with one more column."""
+
+    def read(self, path: Path) -> Iterator[Chunk]:
+        """See `Format.read`; a null is an empty text."""
+        import pyarrow
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(path) as file:
+                names = file.schema_arrow.names
+                if self.column not in names:
+                    raise ValueError(f"{path}: no column {self.column}; there are {', '.join(names)}; see --column")
+                kind = file.schema_arrow.field(self.column).type
+                if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
+                    raise ValueError(f"{path}: column {self.column} holds {kind}, not text")
+                if COLUMN in names:
+                    raise ValueError(f"{path}: there is a column {COLUMN} already, where the translation would go")
+                for rows in file.iter_batches(batch_size=LINES):
+                    yield Chunk([text or "" for text in rows.column(self.column).to_pylist()], rows=rows)
+        except pyarrow.ArrowException as error:
+            raise ValueError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+
+    def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
+        """See `Format.write`."""
+        import pyarrow
+        from pyarrow import parquet
+
+        writer = None
+        for chunk, texts in translated:
+            rows = chunk.rows.append_column(COLUMN, pyarrow.array(texts, pyarrow.string()))
+            writer = writer or parquet.ParquetWriter(file, rows.schema)
+            writer.write_batch(rows)
+        if writer is None:
+            raise ValueError(f"{path}: a Parquet file without rows has nothing to translate; leave it out")
+        writer.close()
+
+
+class _Unpacked:
+    """A compressed stream that gives as much as is asked for, so that the same lines make the same batches."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.read1 = stream.read
+
+
+def _without_bad_bytes(texts: list[str]) -> Chunk:
+    chunk = Chunk(texts)
+    for place, text in enumerate(texts):
+        bad = next((char for char in text if "\udc80" <= char <= "\udcff"), None)
+        if bad is not None:
+            chunk.texts[place], chunk.problems[place] = "", f"invalid UTF-8 (byte 0x{ord(bad) - 0xDC00:02x})"
+    return chunk
+
+
+def _write_lines(file: BinaryIO, path: Path, lines: Iterable[str]) -> None:
+    if path.suffix != ".gz":
+        file.writelines(f"{line}\n".encode() for line in lines)
+        return
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # without a date, so that it depends on the text alone
+        packed.writelines(f"{line}\n".encode() for line in lines)
