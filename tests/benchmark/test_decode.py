@@ -194,7 +194,7 @@ def found(**changes) -> DecodeBenchmark:
         "distinct": 9,
         "singles": 3,
         "signature": "a signature",
-        "config": {"rounds": 3, "decode": vars(DecodeConfig())},
+        "config": {"rounds": 3, "device": "cpu", "decode": vars(DecodeConfig())},
         "machine": {"torch": "2.x"},
         "command": "the command",
         "date": "today",

@@ -14,7 +14,12 @@ from omegaconf import OmegaConf
 
 from translate.common.resources import conf_dir
 from translate.compare.__main__ import parse as parse_compare
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import (
+    BenchmarkDecodeConfig,
+    BenchmarkGpuConfig,
+    BenchmarkServeConfig,
+    BenchmarkTrainConfig,
+)
 from translate.config.convert import ConvertConfig
 from translate.config.evaluate import EvaluateConfig
 from translate.config.export import ExportConfig
@@ -34,6 +39,7 @@ FLAT = {
     "convert": ConvertConfig,
     "benchmark decode": BenchmarkDecodeConfig,
     "benchmark serve": BenchmarkServeConfig,
+    "benchmark gpu": BenchmarkGpuConfig,
 }
 
 

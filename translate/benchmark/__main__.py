@@ -1,4 +1,4 @@
-"""The benchmark command: `python -m translate.benchmark train|decode|serve [group=choice …] [key=value …]`."""
+"""The benchmark command: `python -m translate.benchmark train|decode|serve|gpu [group=choice …] [key=value …]`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from translate.common.command import run_command
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import (
+    BenchmarkDecodeConfig,
+    BenchmarkGpuConfig,
+    BenchmarkServeConfig,
+    BenchmarkTrainConfig,
+)
 from translate.translator.bundle import find_model
 
 _HELP = """\
-usage: python -m translate.benchmark train|decode|serve [group=choice …] [key=value …]
+usage: python -m translate.benchmark train|decode|serve|gpu [group=choice …] [key=value …]
 
 Measure on this machine, in one command, what a run would get, and what the machine could give.
 
@@ -21,6 +26,8 @@ Measure on this machine, in one command, what a run would get, and what the mach
   decode  how fast a model translates: sentences/s, latency of one sentence, memory and BLEU in each precision, beside
           CTranslate2 and Hugging Face's generate on the same weights
   serve   what translate.serve adds to a sentence, and what many clients get, beside the engine by itself
+  gpu     all that a GPU should do, in twenty minutes: tests, speeds of training and decoding, memory, a whole run,
+          repetition, the way from CPU to GPU and back; without one the same at a tiny size
 
 examples:
   python -m translate.benchmark train                                      the embedded corpus, a few minutes
@@ -34,6 +41,7 @@ examples:
   python -m translate.benchmark decode model=RUN sentences=100 rounds=1    a quick look
   python -m translate.benchmark decode --help                              every setting
   python -m translate.benchmark serve src=FILE                             the general model, 64 clients
+  python -m translate.benchmark gpu output=DIR data_root=DIR               a report, DIR/gpu.md
 
 The tables go to stdout, progress to stderr."""
 
@@ -73,6 +81,17 @@ def benchmark_serve() -> None:
     _run("serve", BenchmarkServeConfig, measure, "serve", groups=False)
 
 
+def benchmark_gpu() -> None:
+    """Run `gpu`; Hydra reads the rest of the command line."""
+
+    def measure(config: BenchmarkGpuConfig, command: str) -> str:
+        from translate.benchmark.acceptance import accept_gpu
+
+        return accept_gpu(config, command=command)
+
+    _run("gpu", BenchmarkGpuConfig, measure, "gpu", groups=False)
+
+
 def _run(word: str, schema: type, measure: Callable[[Any, str], str], file: str, *, groups: bool) -> None:
     """Measure with the settings of the command line; print the tables, and say into which files they went."""
     from translate.config.compose import hydra_main  # needs the extra train
@@ -91,6 +110,7 @@ COMMANDS: dict[str, Callable[[], None]] = {
     "train": benchmark_train,
     "decode": benchmark_decode,
     "serve": benchmark_serve,
+    "gpu": benchmark_gpu,
 }
 
 

@@ -30,7 +30,7 @@ _FRAMEWORKS = {
 }
 
 TRIES = 3  # of each batch size; the fastest of all counts
-BATCH_SIZES = {  # limits of tokens in a batch to choose from
+_BATCH_SIZES = {
     OURS: _OUR_BATCH_SIZES,
     OTHER: _OUR_BATCH_SIZES,
     CTRANSLATE2: (512, 1024, 2048, 4096, 8192),
@@ -46,9 +46,10 @@ class EngineSpec:
         name: Of its row.
         kind: `OURS`, `OTHER`, a second model of ours, `CTRANSLATE2` or `HUGGING_FACE`.
         path: Its model directory, with our tokenizer in it.
-        precision: Of ours and the other, as `Translator.load` takes it.
+        precision: Of ours and the other, as `Translator.load` takes it; of CTranslate2 on a GPU its compute type.
         workers: Of CTranslate2: batches that are translated at the same time.
         threads: Of each batch; ours chooses by itself.
+        device: "cpu" or "cuda".
     """
 
     name: str
@@ -57,6 +58,13 @@ class EngineSpec:
     precision: str = "32"
     workers: int = 1
     threads: int = 1
+    device: str = "cpu"
+
+
+def batch_sizes(kind: str, device: str) -> tuple[int, ...]:
+    """Return the limits of tokens in a batch to choose from."""
+    sizes = _BATCH_SIZES[kind]
+    return sizes if device == "cpu" else tuple(16 * size for size in sizes)
 
 
 class Engine(Protocol):
@@ -76,7 +84,7 @@ class OurEngine:
     def __init__(self, spec: EngineSpec, decode: DecodeConfig) -> None:
         from translate.translator.translator import Translator
 
-        self.translator, self.decode = Translator.load(spec.path, device="cpu", precision=spec.precision), decode
+        self.translator, self.decode = Translator.load(spec.path, device=spec.device, precision=spec.precision), decode
         self.description = self.translator.describe()
         self.translator.translate([], decode)  # refuses a bad setting
 
@@ -99,7 +107,8 @@ class CTranslate2Engine:
         self.src, self.tgt = (SentencePieceProcessor(model_file=str(file)) for file in (files[0], files[-1]))
         self.end = self.tgt.id_to_piece(self.tgt.eos_id())
         threads = {"inter_threads": spec.workers, "intra_threads": spec.threads}
-        self.engine = ctranslate2.Translator(spec.path, "cpu", **threads)
+        kind = "default" if spec.device == "cpu" else spec.precision
+        self.engine = ctranslate2.Translator(spec.path, spec.device, compute_type=kind, **threads)
         self.description = ", ".join(f"{name}={value}" for name, value in threads.items())
         self.description += f", compute_type={self.engine.compute_type}"
 
@@ -128,8 +137,10 @@ class HuggingFaceEngine:
         from translate.data.tokenizer import Tokenizer
 
         torch.set_num_threads(spec.threads)
-        self.decode, self.model, self.tokenizer = decode, load_peer(spec.path), Tokenizer.load(spec.path)
-        self.description = f"{type(self.model).__name__}, float32, {spec.threads} threads"
+        dtype = torch.float32 if spec.device == "cpu" else torch.bfloat16
+        self.model = load_peer(spec.path).to(spec.device, dtype)
+        self.decode, self.tokenizer = decode, Tokenizer.load(spec.path)
+        self.description = f"{type(self.model).__name__}, {dtype}, {spec.threads} threads"
 
     def translate(self, texts: Sequence[str], beam_size: int, batch_size: int) -> tuple[list[str], int]:
         """Translate, as `Engine.translate` says."""

@@ -94,10 +94,11 @@ def peer_logits(peer: nn.Module, batch: Batch) -> Tensor:
 def generate(peer: nn.Module, sources: Sequence[list[int]], decode: DecodeConfig, beam_size: int) -> list[list[int]]:
     """Return the target ids, EOS last, of the best hypothesis of each source in one batch."""
     src_ids = pad_sequence([torch.tensor(ids) for ids in sources], batch_first=True, padding_value=PAD_ID)
+    device = next(peer.parameters()).device
     penalty = {"length_penalty": decode.length_penalty} if beam_size > 1 else {}
     found: Tensor = cast(Any, peer).generate(
-        input_ids=src_ids,
-        attention_mask=(src_ids != PAD_ID).long(),
+        input_ids=src_ids.to(device),
+        attention_mask=(src_ids != PAD_ID).long().to(device),
         num_beams=beam_size,
         do_sample=False,
         max_new_tokens=decode.max_output_len,

@@ -9,7 +9,7 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from translate.benchmark.decode_engines import BATCH_SIZES, CTRANSLATE2, HUGGING_FACE, OTHER, OURS, TRIES
+from translate.benchmark.decode_engines import CTRANSLATE2, HUGGING_FACE, OTHER, OURS, TRIES, batch_sizes
 from translate.common.tables import aligned_table
 
 DIFFERENCES = {
@@ -211,7 +211,7 @@ class DecodeBenchmark:
     def _engines(self) -> Iterator[str]:
         for engine in self.engines:
             sizes = ", ".join(f"{width.batch_size:,} ({width.search})" for width in engine.widths)
-            tried = ", ".join(f"{size:,}" for size in BATCH_SIZES[engine.kind])
+            tried = ", ".join(f"{size:,}" for size in batch_sizes(engine.kind, self.config["device"]))
             yield f"- {engine.name}: {engine.description}; tokens of a batch {sizes}, of {tried}"
 
     def _growth(self) -> Iterator[str]:

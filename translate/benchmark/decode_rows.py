@@ -44,14 +44,14 @@ def find_rows(
         settings = replace(settings, decode=config.decode, max_src_len=longest_src)
         if settings.tgt_langs:
             left_out[CTRANSLATE2] = left_out[HUGGING_FACE] = "its sources would lack the language tag of this model"
-            return specs, left_out
-        specs += _ctranslate2(model, tokenizer, settings, folder, left_out)
-        specs += _huggingface(model, tokenizer, settings, folder, left_out)
-    return specs, left_out
+        else:
+            specs += _ctranslate2(model, tokenizer, settings, folder, left_out, on_gpu=config.device == "cuda")
+            specs += _huggingface(model, tokenizer, settings, folder, left_out)
+    return [replace(spec, device=config.device) for spec in specs], left_out
 
 
 def _ours(kind: str, config: BenchmarkDecodeConfig, bundle: Path, left_out: LeftOut) -> Iterator[EngineSpec]:
-    slow = pick_precision(TrainerConfig(accelerator="cpu", precision="auto")) == "32"
+    slow = config.device == "cpu" and pick_precision(TrainerConfig(accelerator="cpu", precision="auto")) == "32"
     for precision in config.precisions:
         name = f"{kind} {precision}"
         if precision == "bf16" and slow:
@@ -61,16 +61,25 @@ def _ours(kind: str, config: BenchmarkDecodeConfig, bundle: Path, left_out: Left
 
 
 def _ctranslate2(
-    model: Transformer, tokenizer: Tokenizer, settings: BundleConfig, folder: Path, left_out: LeftOut
+    model: Transformer,
+    tokenizer: Tokenizer,
+    settings: BundleConfig,
+    folder: Path,
+    left_out: LeftOut,
+    *,
+    on_gpu: bool,
 ) -> Iterator[EngineSpec]:
-    """Return float32 and int8, each as one worker with all cores and as a worker per core."""
+    """Return float32 and int8, each as one worker with all cores and as a worker per core; on a GPU float16."""
     cores = available_cores()
-    for quantization in ("float32", "int8"):
+    for quantization in ("float32",) if on_gpu else ("float32", "int8"):
         path = folder / f"ctranslate2-{quantization}"
         try:
             save_exported(path, model, tokenizer, settings, quantization)
         except ValueError as error:
             left_out[CTRANSLATE2] = str(error)
+            return
+        if on_gpu:
+            yield EngineSpec(f"{CTRANSLATE2} float16", CTRANSLATE2, str(path), "float16")
             return
         for workers in sorted({1, cores}, reverse=True):
             threads = cores // workers

@@ -12,7 +12,9 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from translate.benchmark.decode_engines import BATCH_SIZES, OURS, TRIES, EngineSpec
+import torch
+
+from translate.benchmark.decode_engines import OURS, TRIES, EngineSpec, batch_sizes
 from translate.benchmark.decode_process import EngineProcess, RefusedError
 from translate.benchmark.decode_report import DecodeBenchmark, EngineResult, StreamResult, WidthResult
 from translate.benchmark.decode_rows import LeftOut, find_rows
@@ -45,6 +47,8 @@ def benchmark_decoding(config: BenchmarkDecodeConfig, *, command: str) -> Decode
         ValueError: If there is no model or no sentence, or none of our precisions is possible.
     """
     bundle = find_model(config.model)
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device=cuda needs a GPU, and there is none; use cpu")
     pairs = read_sentences(config, bundle)
     texts, references = [pair.src for pair in pairs], [pair.tgt for pair in pairs]
     lines = joined_lines(texts, len(texts) * max(config.sizes)) if config.sizes else []
@@ -69,7 +73,7 @@ def benchmark_decoding(config: BenchmarkDecodeConfig, *, command: str) -> Decode
         singles=len(singles),
         signature=_statistics(references, references).signature("BLEU", 0, 0),
         config=asdict(config),
-        machine=_machine(),
+        machine=_machine(config.device),
         command=command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -140,7 +144,7 @@ def measure(
 
 def _choose_sizes(job: Job, folder: Path) -> dict[int, int]:
     """Try batch sizes for each beam size in a separate process, whose memory then does not count."""
-    sizes, chosen = BATCH_SIZES[job.spec.kind], {}
+    sizes, chosen = batch_sizes(job.spec.kind, job.spec.device), {}
     with EngineProcess(job, folder) as process:
         for beam_size in dict.fromkeys((job.decode.beam_size, 1)):
             process.ask("batch", beam_size=beam_size, batch_size=sizes[0])  # warms up
@@ -199,9 +203,10 @@ def _stream(
         yield found
 
 
-def _machine() -> dict[str, str]:
+def _machine(device: str) -> dict[str, str]:
     peers = {package: version(package) for package in _PEERS if find_spec(package)}
-    return versions() | peers | {"cores used": str(available_cores())}
+    gpu = {"device": torch.cuda.get_device_name()} if device == "cuda" else {}
+    return versions() | peers | {"cores used": str(available_cores())} | gpu
 
 
 def _write(found: DecodeBenchmark, output: Path) -> None:

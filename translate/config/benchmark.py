@@ -48,6 +48,20 @@ class BenchmarkTrainConfig(TrainConfig):
 
 
 @dataclass
+class BenchmarkGpuConfig:
+    """Settings of the acceptance on a GPU."""
+
+    output: str = setting("gpu", "Folder for gpu.md, gpu.json, the runs and the logs.")
+    data_root: str | None = setting(
+        None, "Folder of Multi30k, whose multi30k_tiny is then trained to the end; null = the embedded corpus instead."
+    )
+    step_minutes: float = setting(10.0, "A step that takes longer is ended and reported.", above=0)
+
+    def __post_init__(self) -> None:
+        check_settings("", self)
+
+
+@dataclass
 class BenchmarkDecodeConfig:
     """Settings of a measurement of decoding."""
 
@@ -68,6 +82,11 @@ class BenchmarkDecodeConfig:
         True,
         "Whether to measure CTranslate2 and Hugging Face's generate too, on the same weights, where they are "
         "installed and can hold them: pip install ctranslate2 transformers.",
+    )
+    device: str = setting(
+        "cpu",
+        "Where to translate; on cuda peers compute in 16 bits, as precisions should.",
+        choices=("cpu", "cuda"),
     )
     rounds: int = setting(5, "Measurements of each row, in turns, after one that does not count.", at_least=1)
     latency_sentences: int = setting(

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from translate.common.files import write_text
-from translate.config.benchmark import BenchmarkDecodeConfig, BenchmarkServeConfig, BenchmarkTrainConfig
+from translate.config.benchmark import (
+    BenchmarkDecodeConfig,
+    BenchmarkGpuConfig,
+    BenchmarkServeConfig,
+    BenchmarkTrainConfig,
+)
 from translate.config.convert import ConvertConfig
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
@@ -44,6 +49,7 @@ SCHEMAS: dict[str, type] = {  # by the file of conf/ that explains its settings
     "benchmark_train": BenchmarkTrainConfig,
     "benchmark_decode": BenchmarkDecodeConfig,
     "benchmark_serve": BenchmarkServeConfig,
+    "benchmark_gpu": BenchmarkGpuConfig,
 }
 
 

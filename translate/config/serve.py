@@ -1,4 +1,4 @@
-"""Settings of the server."""
+"""Settings of the server, and of its replicas on Ray."""
 
 from __future__ import annotations
 
@@ -45,3 +45,21 @@ class ServeConfig:
 
     def __post_init__(self) -> None:
         check_settings("", self)
+
+
+@dataclass
+class ReplicaConfig:
+    """Settings of the replicas."""
+
+    model: str = setting("en-fr", "Models, separated by commas, as --model of translate.serve takes them.")
+    min_replicas: int = setting(1, "As many run always.", at_least=1)
+    max_replicas: int = setting(4, "No more run.", at_least=1)
+    target_requests: int = setting(
+        16, "Requests in progress at each replica, beyond which another one starts.", at_least=1
+    )
+    cpus: int = setting(1, "Cores of each, a thread that translates on each of them.", at_least=1)
+
+    def __post_init__(self) -> None:
+        check_settings("", self)
+        if self.max_replicas < self.min_replicas:
+            raise ValueError(f"max_replicas ({self.max_replicas}) must be at least min_replicas ({self.min_replicas})")
