@@ -128,7 +128,11 @@ def _run_steps(output: Path, place: Sequence[str], data: Sequence[str], *, full:
         lambda: read_scores(whole),
     )
     decode = ["-m", "translate.benchmark", "decode", f"model={whole}", f"output={output / 'decode'}"]
-    decode += ["device=cuda", "precisions=[bf16,16]"] if gpu else ["precisions=[32]", "peers=false", "sentences=20"]
+    decode += (
+        ["device=cuda", "precisions=[bf16,16]"]
+        if gpu
+        else ["precisions=[32]", "peers=false", "sentences=20", "latency_sentences=2", "decode.max_output_len=20"]
+    )
     subject = "decoding beside Hugging Face and CTranslate2"
     yield Step("decode", subject, [[*decode, *_few(gpu, "rounds=3")]], lambda: read_decoding(output / "decode"))
     short = [*train, *data, *(["model=small"] if gpu else tiny[:5]), "evaluate=false", "trainer.valid_bleu_sentences=4"]

@@ -12,9 +12,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import combinations
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from threading import Thread
@@ -279,3 +281,59 @@ def test_the_door_numbers_its_own_processes_over_all_nodes(monkeypatch) -> None:
     monkeypatch.setenv("LOCAL_RANK", "1")
     assert launch_environment(TrainerConfig(devices=2, num_nodes=2)).global_rank() == 3
     assert resume_command(Path("run")) == "python -m translate.train resume=run"
+
+
+def write_shards(config: TrainConfig, folder: Path, count: int) -> TrainConfig:
+    """The same corpus as Parquet files of a dataset, its training split in several, and settings that stream it."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    folder.mkdir()
+    for split, name in (("train", "train"), ("valid", "validation"), ("test", "test")):
+        sides = [Path(path).read_text(encoding="utf-8").splitlines() for path in getattr(config.data, split)]
+        rows = [{"translation": dict(zip(("en", "fr"), pair, strict=True))} for pair in zip(*sides, strict=True)]
+        shards = count if split == "train" else 1
+        for number in range(shards):
+            table = pyarrow.Table.from_pylist(rows[number::shards])
+            parquet.write_table(table, folder / f"{name}-{number:05}-of-{shards:05}.parquet")
+    data = replace(
+        config.data, source="hub", hub_id="my/corpus", root=str(folder), streaming=True, train=[], valid=[], test=[]
+    )
+    return replace(config, data=data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 4])
+def test_two_epochs_of_a_streamed_corpus_see_each_pair_twice_also_when_one_process_is_killed(
+    make_config, tmp_path, monkeypatch, processes: int
+) -> None:
+    config = make_config(devices=processes, max_epochs=2, checkpoint_every=1)
+    config = write_shards(config, tmp_path / "shards", 5)
+    original, kill_at = TranslationModule.training_step, [3]
+
+    def recorded(self: TranslationModule, batch: Any, *rest: Any) -> Any:
+        if (self.global_rank, self.global_step) == (processes - 1, kill_at[0]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows = [tuple(row[row != 0].tolist()) for row in batch.src_ids.cpu()]
+        with (tmp_path / "seen" / f"{self.global_step} {self.global_rank}").open("w") as file:  # a redone step replaces
+            file.write("".join(f"{row}\n" for row in rows))
+        return original(self, batch, *rest)
+
+    monkeypatch.setattr(TranslationModule, "training_step", recorded)
+    (tmp_path / "seen").mkdir()
+    run_dir, log = tmp_path / "run", tmp_path / "log"
+    codes = fork(lambda rank: train(replace(config, run_dir=str(run_dir))), log, processes)
+    assert codes[-1] == -signal.SIGKILL, log.read_text()
+    assert all(code == 1 for code in codes[:-1]), log.read_text()
+    kill_at[0] = -1
+    codes = fork(lambda rank: train(replace(config, resume=str(run_dir))), log, processes)
+    assert codes == [0] * processes, log.read_text()
+    seen = {path.name: path.read_text().splitlines() for path in (tmp_path / "seen").iterdir()}
+    steps = max(int(name.split()[0]) for name in seen) + 1
+    assert len(seen) == steps * processes
+    for epoch in (range(steps // 2), range(steps // 2, steps)):
+        each = Counter(row for name, rows in seen.items() if int(name.split()[0]) in epoch for row in rows)
+        assert sum(each.values()) == 300
+        assert set(each.values()) == {1}
+    first = [set(seen[f"0 {rank}"]) for rank in range(processes)]
+    assert all(not one & other for one, other in combinations(first, 2))
