@@ -280,3 +280,57 @@ def test_it_can_be_fine_tuned(make_marian: Any, tmp_path: Path) -> None:
     moved = [name for name, tensor in model.state_dict().items() if not torch.equal(tensor, start[name])]
     assert "output.bias" in moved
     assert "encoder_layers.0.self_attention.qkv.weight" in moved
+
+
+@pytest.fixture
+def tagged_marian(make_marian: Any, tmp_path: Path) -> Path:
+    """A model of several target languages: two of its source pieces are tags."""
+    directory = shutil.copytree(make_marian("opus-mt-en-fr"), tmp_path / "tagged")
+    vocabulary = json.loads((directory / "vocab.json").read_text(encoding="utf-8"))
+    for piece, tag in zip(list(vocabulary)[-3:-1], (">>fra<<", ">>deu<<"), strict=True):
+        vocabulary = {tag if one == piece else one: token for one, token in vocabulary.items()}
+    (directory / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False), encoding="utf-8")
+    return directory
+
+
+def test_tags_of_languages_are_the_languages_of_the_model(tagged_marian: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="set tgt_lang to one of the model's languages: deu, fra"):
+        convert(ConvertConfig(source=str(tagged_marian), output=str(tmp_path / "ours")))
+    ours = convert(ConvertConfig(source=str(tagged_marian), output=str(tmp_path / "ours"), tgt_lang="fra"))
+    _, tokenizer, config = load_bundle(ours)
+    assert (config.tgt_lang, config.tgt_langs) == ("fra", ["deu", "fra"])
+    peer: Any = transformers.AutoTokenizer.from_pretrained(tagged_marian)
+    for language in ("fra", "deu"):
+        expected = peer([f">>{language}<< {text}" for text in TEXTS]).input_ids
+        assert tokenizer.tagged(language).encode_src_batch(list(TEXTS)) == expected
+    translator = Translator.load(ours, device="cpu", precision="32")
+    settings = {"beam_size": 1, "max_output_len": 8}
+    into = {name: [one.text for one in translator.into(name).translate(TEXTS, **settings)] for name in ("fra", "deu")}
+    assert into["fra"] == [one.text for one in translator.translate(TEXTS, **settings)]
+    assert into["fra"] != into["deu"]
+    with pytest.raises(ValueError, match="spa"):
+        translator.into("spa")
+
+
+def test_a_name_is_fetched_from_the_hub_and_nothing_but_what_is_needed(
+    make_marian: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def snapshot_download(name: str, *, allow_patterns: list[str]) -> str:
+        asked.append((name, allow_patterns))
+        return str(make_marian("opus-mt-en-fr"))
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
+    monkeypatch.chdir(tmp_path)
+    output = convert(ConvertConfig(source="Helsinki-NLP/opus-mt-en-fr"))
+    assert output == Path("opus-mt-en-fr")
+    assert asked == [("Helsinki-NLP/opus-mt-en-fr", ["*.json", "*.spm", "*.safetensors", "pytorch_model.bin"])]
+    assert load_bundle(output)[2].card["converted from"] == "Helsinki-NLP/opus-mt-en-fr"
+
+    def fails(name: str, **_: object) -> str:
+        raise OSError("no such model\nand more")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fails)
+    with pytest.raises(ValueError, match=r"^a/b is no directory and cannot be fetched: no such model$"):
+        convert(ConvertConfig(source="a/b"))
