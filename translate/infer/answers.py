@@ -57,13 +57,12 @@ def pair_lines(
     first: int,
     *,
     prefixes: Callable[[int], list[str]] | None = None,
-    choose: Callable[[list[list[str]]], list[str]] | None = None,
 ) -> Iterator[str]:
     """Translate `texts` and yield training pairs, source, tab, translation, for `translate.data.readers.read_table`.
 
     A TSV has no quoting, so both sides are clean (`clean_text`), without tabs and line ends. An empty source, and a
     hypothesis that a search did not find, give an empty target, which cleaning drops: every source has
-    `lines_per_source` lines, or one with `choose`.
+    `lines_per_source` lines.
 
     Args:
         translator: Translates.
@@ -71,18 +70,14 @@ def pair_lines(
         texts: Sources.
         first: Number of the first source; not used.
         prefixes: Gives the prefixes of the next `count` translations.
-        choose: Takes one of the hypotheses of each source.
     """
     from translate.data.cleaning import clean_text
 
     wanted = lines_per_source(settings)
     translations = translator.translate(texts, prefixes=prefixes and prefixes(len(texts)), **settings)
-    targets = [[one.text for one in translation.hypotheses[:wanted]] for translation in translations]
-    targets = [[*found, *[""] * (wanted - len(found))] for found in targets]
-    if choose is not None:
-        targets = [[tgt] for tgt in choose(targets)]
-    for src, found in zip(texts, targets, strict=True):
-        for tgt in found:
+    for src, translation in zip(texts, translations, strict=True):
+        found = [one.text for one in translation.hypotheses[:wanted]]
+        for tgt in [*found, *[""] * (wanted - len(found))]:
             yield f"{clean_text(src)}\t{clean_text(tgt)}"
 
 

@@ -116,21 +116,21 @@ def worker_for(folder: Path, output: Path) -> Worker:
 def test_a_text_that_the_model_cannot_take_costs_its_own_line_alone(tmp_path: Path, monkeypatch) -> None:
     names = write_inputs(tmp_path / "in", count=1)
     worker = worker_for(tmp_path / "in", tmp_path / "out")
-    translate = worker._translate
+    answer = worker._answer
 
-    def breaks(texts, **settings):
+    def breaks(texts):
         if any(" 33 " in text or " 77 " in text for text in texts):
             raise RuntimeError("out of luck\nand more")
-        return translate(texts, **settings)
+        return answer(texts)
 
-    monkeypatch.setattr(worker, "_translate", breaks)
+    monkeypatch.setattr(worker, "_answer", breaks)
     (shard,) = find_shards(str(tmp_path / "in" / names[0]), tmp_path / "out")
     outcome = worker.work(shard)
     assert outcome.failed == [(34, "RuntimeError: out of luck"), (78, "RuntimeError: out of luck")]
     outputs = Path(outcome.part).read_text(encoding="utf-8").split("\n")
     assert [number for number, line in enumerate(outputs[:-1], 1) if not line] == [34, 78]
 
-    monkeypatch.setattr(worker, "_translate", lambda texts, **settings: [][1])
+    monkeypatch.setattr(worker, "_answer", lambda texts: [][1])
     outcome = worker.work(shard)  # where nothing works it is not the lines that are to blame
     assert (outcome.error, outcome.part) == ("IndexError: list index out of range", "")
     assert len(list((tmp_path / "out").iterdir())) == 1  # the part of before

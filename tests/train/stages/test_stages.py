@@ -190,6 +190,10 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             {"one": {}, "two": {"translate": ["one"], "closest": "bleu", "decode": {**FOUR, "mbr": "chrf"}}},
             r"stages\.two: closest \(bleu\) takes .* leave decode\.mbr out",
         ),
+        (
+            {"one": {}, "two": {"translate": ["one"], "workers": 0}},
+            r"stages\.two: workers \(0\) must be a whole number",
+        ),
         ({"one": {}, "two": {"closest": "bleu"}}, r"stages\.two: unknown setting closest"),
     ],
 )
@@ -262,7 +266,7 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
             signal.raise_signal(signal.SIGTERM)
         return translate(self, texts, **settings)
 
-    monkeypatch.setattr("translate.train.stages.work.LINES", 4 * 40)
+    monkeypatch.setattr("translate.train.stages.work.FILE_LINES", 40)
     monkeypatch.setattr(Translator, "translate", signalled_translate)
     stopped(config)
     assert f"stopped; go on with\n  python -m translate.train resume={run_dir}\n" in capsys.readouterr().err
@@ -271,7 +275,7 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
     settings = run_dir / "back/model/config.yaml"
     kept = settings.read_text()
     settings.write_text(f"{kept}# another model")
-    with pytest.raises(ValueError, match=r"pairs\.tsv was begun with other settings .*models .*back \(sha256 "):
+    with pytest.raises(ValueError, match=r"translated\) was begun with other settings: model .*back/model \(sha256 "):
         train(resumed)
     settings.write_text(kept)
     with monkeypatch.context() as patch:
@@ -350,3 +354,19 @@ def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., Train
     assert not load_config(run_dir / "mean/config.yaml", TrainConfig).tokenizer.joint
     again = train(replace(saved, optim=config.optim, stages={}, name="again", evaluate=False))  # with its tokenizer
     assert Translator.load(again, device="cpu").config.tgt_vocab_size == sizes[3][1]
+
+
+@pytest.mark.slow
+def test_workers_translate_what_one_process_does(make_config: Callable[..., TrainConfig]) -> None:
+    config = make_config(max_epochs=1)
+    pairs = {}
+    for name, more in (("here", {}), ("workers", {"workers": 2})):
+        stages = {
+            "back": BACK,
+            "pairs": {"translate": ["back"], "decode": FOUR | {"num_hypotheses": 2}, **more},
+            "final": {"data.extra": ["{pairs}"]},
+        }
+        run_dir = train(replace(config, name=name, stages=stages))
+        pairs[name] = (run_dir / "pairs/pairs.tsv").read_text(encoding="utf-8")
+    assert pairs["here"] == pairs["workers"]
+    assert pairs["here"].count("\n") == 1 + 2 * 300

@@ -21,6 +21,7 @@ class _Actor:
     """Translates shards, one at a time; Ray starts another one where it dies, and hands its shard to that."""
 
     def __init__(self, args: argparse.Namespace) -> None:
+        os.environ["OMP_NUM_THREADS"] = str(args.cpus_per_worker)  # which `available_cores` goes by
         self._worker = Worker(args)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:

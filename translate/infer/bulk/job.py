@@ -33,8 +33,12 @@ ERRORS, DONE, SETTINGS = "errors.jsonl", "shards.jsonl", "job.json"  # in the ou
 _DEATHS = 3  # of workers one after another, without a shard done in between, after which the job ends
 
 
-def translate_files(args: argparse.Namespace) -> str:
+def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
     """Translate the files that a command line names.
+
+    Args:
+        args: The command line.
+        here: Whether this process does it all, with its threads.
 
     Returns:
         What was done, in one line.
@@ -51,7 +55,7 @@ def translate_files(args: argparse.Namespace) -> str:
     lines = failed = 0
     errors: list[Outcome] = []
     with Timer() as timer:
-        for outcome in _outcomes(args, waiting):
+        for outcome in _outcomes(args, waiting, here=here):
             if outcome.error:
                 errors.append(outcome)
                 continue
@@ -114,7 +118,7 @@ def _is_whole(shard: Shard, record: dict[str, Any] | None) -> bool:
     return bool(record and sizes) and {**(record or {}), **sizes} == record
 
 
-def _outcomes(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcome]:
+def _outcomes(args: argparse.Namespace, shards: Sequence[Shard], *, here: bool) -> Iterator[Outcome]:
     """Yield what became of each shard, in any order."""
     if not shards:
         return
@@ -126,7 +130,7 @@ def _outcomes(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Out
     sizes = {shard.name: shard.source.stat().st_size for shard in shards}
     shown: dict[str, Any] = {"unit": "B", "unit_scale": True, "smoothing": 0, "dynamic_ncols": True, "disable": None}
     with tqdm(total=sum(sizes.values()), **shown) as bar:
-        for outcome in _on_this_machine(args, shards):
+        for outcome in map(Worker(args).work, shards) if here else _on_this_machine(args, shards):
             yield outcome
             bar.update(sizes[outcome.name])
             bar.set_postfix_str(f"{outcome.name} done", refresh=False)
@@ -168,6 +172,7 @@ def _start(args: argparse.Namespace, parent: int) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with(parent)
+    os.environ["OMP_NUM_THREADS"] = str(args.cpus_per_worker)  # which `available_cores` goes by
     _worker = Worker(args)
 
 

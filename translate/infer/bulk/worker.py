@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from translate.data.cleaning import clean_text
+from translate.infer.answers import Settings, lines_per_source, pair_lines
 from translate.infer.bulk.shards import Chunk, Shard, format_of
 from translate.infer.model import open_translator, translate_settings
-from translate.translator.translation import Translation
+
+if TYPE_CHECKING:
+    from translate.translator.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,19 @@ class Worker:
     """A process with a model.
 
     Args:
-        args: The command line of `translate.infer`.
+        args: The command line of `translate.infer`; with `pairs`, of text files, each line becomes its training pairs.
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
-        os.environ["OMP_NUM_THREADS"] = str(args.cpus_per_worker)  # which `available_cores` goes by
         self.column = args.column
         translator = open_translator(args)
         settings = translate_settings(args, translator)
-        self._prefix = args.prefix
-        self._translate: Callable[..., list[Translation]] = partial(translator.translate, **settings)
+        if args.pairs:
+            self._lines_each = lines_per_source(settings)
+            self._answer: Callable[[list[str]], list[str]] = partial(self._pairs, translator, settings)
+        else:
+            self._lines_each = 0
+            self._answer = partial(_translations, translator, settings, args.prefix)
 
     def work(self, shard: Shard) -> Outcome:
         """Translate a shard into a new file beside its output, which whoever asked for it renames.
@@ -88,18 +94,27 @@ class Worker:
         """
         before = len(problems)
         try:
-            prefixes = None if self._prefix is None else [self._prefix] * len(texts)
-            return [one.text for one in self._translate(texts, prefixes=prefixes)]
+            return self._answer(texts)
         except Exception as error:
             if len(texts) == 1:
                 problems[first] = _first_line(error)
-                return [""]
+                return ["\n".join([f"{clean_text(texts[0])}\t"] * self._lines_each)]
             middle = len(texts) // 2
             found = self._outputs(texts[:middle], first, problems)
             found += self._outputs(texts[middle:], first + middle, problems)
             if len(problems) - before == len(texts):
                 raise
             return found
+
+    def _pairs(self, translator: Translator, settings: Settings, texts: list[str]) -> list[str]:
+        """Return the lines of the training pairs of each text in one string."""
+        lines, each = list(pair_lines(translator, settings, texts, 1)), self._lines_each
+        return ["\n".join(lines[place : place + each]) for place in range(0, len(lines), each)]
+
+
+def _translations(translator: Translator, settings: Settings, prefix: str | None, texts: list[str]) -> list[str]:
+    prefixes = None if prefix is None else [prefix] * len(texts)
+    return [one.text for one in translator.translate(texts, prefixes=prefixes, **settings)]
 
 
 @dataclass

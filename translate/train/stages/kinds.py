@@ -191,13 +191,17 @@ class Translation(Stage):
         into: The target language; None = that of their settings.
         closest: The measure by which the hypothesis is chosen that is most like the other side of the training pair;
             None = all hypotheses are taken.
+        workers: Processes that translate; None = this one.
+        ray: Address of a Ray cluster that does it, "" for the one around us; None = this machine.
     """
 
     members: tuple[Stage, ...]
     into: str | None
     closest: str | None
+    workers: int | None
+    ray: str | None
 
-    KEYS = ("translate", "into", "closest")
+    KEYS = ("translate", "into", "closest", "workers", "ray")
     TAKES = ("data.", "decode.")
     PLACE = "in a translation, which takes settings of data and decode"
 
@@ -205,8 +209,11 @@ class Translation(Stage):
     def parse(cls, name: str, directory: Path, config: TrainConfig, entry: Entry, earlier: Earlier) -> Self:
         """See `Stage.parse`."""
         members = _find_members("translate", entry["translate"], earlier)
-        into, closest = (None if entry.get(key) is None else str(entry[key]) for key in ("into", "closest"))
-        stage = cls(name, directory, config, name, members, into, closest)
+        into, closest, ray = (None if entry.get(key) is None else str(entry[key]) for key in ("into", "closest", "ray"))
+        workers = entry.get("workers")
+        if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
+            raise ValueError(f"workers ({workers}) must be a whole number from 1: processes that translate")
+        stage = cls(name, directory, config, name, members, into, closest, workers, ray)
         stage._check_languages()
         stage._check_search()
         return stage
@@ -222,10 +229,15 @@ class Translation(Stage):
         return self.directory / "translation.json"
 
     @property
+    def direction(self) -> tuple[str, str]:
+        """Return the languages that the members read and write."""
+        read, written = self.members[0].languages
+        return (written if self.into == read else read), self.into or written
+
+    @property
     def side(self) -> str:
         """Return the side of the training pairs that the members can read, "src" or "tgt"."""
-        read, written = self.members[0].languages
-        return "src" if (written if self.into == read else read) == self.languages[0] else "tgt"
+        return "src" if self.direction[0] == self.languages[0] else "tgt"
 
     def _check_languages(self) -> None:
         """Raise ValueError if the models cannot translate together, or cannot read the training pairs."""

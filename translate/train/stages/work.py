@@ -1,15 +1,13 @@
 """Do the stages of a run one after another, and go on with the one that was stopped."""
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from translate import __version__
 from translate.common.cores import limit_threads
@@ -20,11 +18,12 @@ from translate.data.augment import augmentations
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
 from translate.data.prepare import cached_text
+from translate.data.readers import read_lines
 from translate.data.token_cache import Rows
 from translate.data.tokenizer import Tokenizer
-from translate.infer.answers import lines_per_source, pair_lines, pairs_header, write_answers
-from translate.infer.lines import LINES, read_chunks
-from translate.infer.resume import Record, open_output
+from translate.infer.answers import lines_per_source
+from translate.infer.arguments import parse
+from translate.infer.bulk.job import translate_files
 from translate.model.transformer import Transformer
 from translate.native.shortlist import Shortlist
 from translate.search.mbr import closest
@@ -38,7 +37,8 @@ from translate.train.weights.averaging import mean_weights
 from translate.train.weights.trimming import trim_model, used_pieces
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
 from translate.translator.recognition import Recognizer
-from translate.translator.translator import Translator
+
+FILE_LINES = 5_000  # of the training text that are translated at a time
 
 
 def train_stages(config: TrainConfig, run_dir: Path) -> None:
@@ -154,82 +154,74 @@ def _save_model(
 
 
 def _translate(stage: Translation) -> None:
-    """Translate a side of the training pairs from the line where it stopped."""
-    config, translator = stage.config, _load(stage)
-    settings: dict[str, Any] = asdict(config.decode)
-    source = stage.directory / f"source.{translator.config.src_lang}"
-    total, several = _write_source(config, stage.side, source), 1 if stage.closest else lines_per_source(settings)
-    about: dict[str, object] = {
+    """Translate a side of the training pairs, as `translate.infer` does many files, and go on where it stopped."""
+    sources, outputs = stage.directory / "source", stage.directory / "translated"
+    total = _write_sources(stage.config, stage.side, sources)
+    limit_threads(stage.config.trainer.threads)
+    here = stage.workers is None and stage.ray is None
+    say(translate_files(_translation_settings(stage, sources, outputs), here=here))
+    pairs = _write_pairs(stage, sources, outputs)
+    about = {
         "models": [f"{one.name} (sha256 {fingerprint(find_model(one.directory))})" for one in stage.members],
-        "languages": [translator.config.src_lang, translator.config.tgt_lang],
-        "decode": asdict(config.decode),
+        "languages": stage.direction,
+        "decode": asdict(stage.config.decode),
         "closest": stage.closest,
+        "lines": total,
+        "pairs": pairs,
+        "translate_version": __version__,
     }
-    if stage.closest:
-        about["references"] = _digest(_other_side(stage))
-    with source.open("rb") as file:
-        record = Record(stage.output, about, file)
-        done, size = record.answered(total, lines_each=several, header=True)
-        chunks = read_chunks(file, str(source), skip=done, most=max(1, LINES // config.decode.num_hypotheses))
-        with (
-            open_output(stage.output, size, record) as output,
-            tqdm(total=total, initial=done, unit="line", smoothing=0, dynamic_ncols=True, disable=None) as bar,
-        ):
-            if not size:
-                output.write(pairs_header(translator))
-            answer = partial(pair_lines, translator, {**settings, "progress": bar.update})
-            write_answers(partial(answer, choose=_chooser(stage, done)), chunks, output, done)
-    about |= {"lines": total, "pairs": total * several, "translate_version": __version__}
     write_text(stage.record, json.dumps(about, indent=2) + "\n")
-    source.unlink()
-    say(f"{total * several:,} pairs in {stage.output}")
+    for folder in (sources, outputs):
+        shutil.rmtree(folder)
+    say(f"{pairs:,} pairs in {stage.output}")
 
 
-def _load(stage: Translation) -> Translator:
-    trainer = stage.config.trainer
-    limit_threads(trainer.threads)
-    device = str(training_device(trainer))
-    members = [Translator.load(member.directory, device=device, precision="32") for member in stage.members]
-    translator = Translator.ensemble(members) if len(members) > 1 else members[0]
-    return translator if stage.into is None else translator.into(stage.into)
+def _translation_settings(stage: Translation, sources: Path, outputs: Path) -> Namespace:
+    """Return the command line of `translate.infer` that translates the sources of a stage into training pairs."""
+    command = ["--input", str(sources / "*.txt"), "--output-dir", str(outputs), "--precision", "32"]
+    command += ["--device", str(training_device(stage.config.trainer))]
+    command += [word for one in stage.members for word in ("--model", str(find_model(one.directory)))]
+    command += ["--to", stage.into] if stage.into else []
+    command += ["--workers", str(stage.workers)] if stage.workers else []
+    command += [] if stage.ray is None else ["--ray", stage.ray]
+    args = parse(command)
+    args.pairs = True
+    for name, value in asdict(stage.config.decode).items():
+        setattr(args, name, value)
+    return args
 
 
-def _write_source(config: TrainConfig, side: str, path: Path) -> int:
-    """Write one side of the cleaned training pairs, a line each, and return how many there are."""
+def _write_sources(config: TrainConfig, side: str, folder: Path) -> int:
+    """Write one side of the cleaned training pairs, a line each, in files; return how many lines there are."""
     rows = _rows(config, side)
-    with atomic_write(path) as file:
-        file.writelines(f"{clean_text(line)}\n".encode() for line in rows.texts())
+    if not folder.is_dir():
+        lines = (f"{clean_text(line)}\n" for line in rows.texts())
+        with new_directory(folder) as parts:
+            for number in range(0, len(rows), FILE_LINES):
+                (parts / f"{number:012}.txt").write_text("".join(islice(lines, FILE_LINES)), encoding="utf-8")
     return len(rows)
+
+
+def _write_pairs(stage: Translation, sources: Path, outputs: Path) -> int:
+    """Write the pairs of all files, those that `closest` chooses if it is set, and return how many there are."""
+    choose = partial(closest, metric=stage.closest) if stage.closest else None
+    references = _other_side(stage) if choose else iter(())
+    each, count = lines_per_source(asdict(stage.config.decode)), 0
+    with atomic_write(stage.output) as file:
+        file.write("\t".join(stage.direction).encode() + b"\n")
+        for path in sorted(sources.iterdir()):
+            lines = read_lines(outputs / path.name)
+            while own := list(islice(lines, each)):
+                if choose:
+                    own = [own[choose([line.partition("\t")[2] for line in own], next(references))]]
+                file.writelines(f"{line}\n".encode() for line in own)
+                count += len(own)
+    return count
 
 
 def _other_side(stage: Translation) -> Iterator[str]:
     """Yield the side of the cleaned training pairs that is not translated."""
     return _rows(stage.config, "tgt" if stage.side == "src" else "src").texts()
-
-
-def _chooser(stage: Translation, done: int) -> Callable[[list[list[str]]], list[str]] | None:
-    """Return the function that chooses the hypothesis closest to the other side of each pair; None = take all.
-
-    Args:
-        stage: The translation.
-        done: Pairs that were translated before, whose other sides are skipped.
-    """
-    if stage.closest is None:
-        return None
-    metric, others = stage.closest, islice(_other_side(stage), done, None)
-
-    def choose(targets: list[list[str]]) -> list[str]:
-        references = islice(others, len(targets))
-        return [some[closest(some, reference, metric)] for some, reference in zip(targets, references, strict=True)]
-
-    return choose
-
-
-def _digest(texts: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(f"{text}\n".encode())
-    return digest.hexdigest()
 
 
 def _rows(config: TrainConfig, side: str) -> Rows:
