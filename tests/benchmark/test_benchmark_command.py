@@ -23,8 +23,8 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: the first word must say what to measure (train, decode, serve), and it is missing; see"),
-        (["rounds=1"], "error: the first word must say what to measure (train, decode, serve), not rounds=1; see"),
+        ([], "error: the first word must say what to measure (train, decode, serve, gpu), and it is missing; see"),
+        (["rounds=1"], "error: the first word must say what to measure (train, decode, serve, gpu), not rounds=1; see"),
     ],
 )
 def test_the_first_word_says_what_to_measure(arguments: list[str], message: str) -> None:

@@ -36,6 +36,7 @@ def url() -> Iterator[str]:
     """Address of two replicas."""
     from translate.serve.ray import build
 
+    handler = signal.getsignal(signal.SIGTERM)
     ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": 8123})
@@ -44,6 +45,7 @@ def url() -> Iterator[str]:
     finally:
         serve.shutdown()
         ray.shutdown()
+        signal.signal(signal.SIGTERM, handler)  # which Ray replaces
 
 
 def ask(url: str, text: str) -> str:

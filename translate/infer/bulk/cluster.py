@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -49,6 +50,7 @@ def on_ray(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcom
     logging.getLogger("ray.data").setLevel(logging.WARNING if quiet else logging.INFO)
     cpus, gpus = args.cpus_per_worker, args.gpus_per_worker or 0
     address = args.ray or os.environ.get("RAY_ADDRESS")
+    before = signal.getsignal(signal.SIGTERM)  # which Ray replaces
     try:
         ray.init(
             address,
@@ -80,6 +82,7 @@ def on_ray(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcom
             yield Outcome(**outcome | {"failed": [(line, error) for line, error in outcome["failed"]]})
     finally:
         ray.shutdown()
+        signal.signal(signal.SIGTERM, before)
 
 
 def _absolute(shard: Shard) -> Shard:
