@@ -261,3 +261,14 @@ def test_inputs_that_are_not_there_or_would_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(ValueError, match=r"would replace the input .*a\.txt; choose another folder"):
         find_shards(str(tmp_path / "*"), tmp_path)
+
+
+def test_settings_and_addresses_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    write_inputs(tmp_path / "in", count=1)
+    command = ["--model", str(TINY), "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out")]
+    with pytest.raises(ValueError, match=r"^decode\.beam_size \(0\) must be at least 1"):
+        main([*command, "--beam-size", "0"])
+    assert not (tmp_path / "out").exists()
+    pytest.importorskip("ray")
+    with pytest.raises(ValueError, match=r"^--ray \(127\.0\.0\.1:9\) cannot be reached: Connection refused$"):
+        main([*command, "--ray", "127.0.0.1:9"])

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -50,6 +51,8 @@ def on_ray(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcom
     logging.getLogger("ray.data").setLevel(logging.WARNING if quiet else logging.INFO)
     cpus, gpus = args.cpus_per_worker, args.gpus_per_worker or 0
     address = args.ray or os.environ.get("RAY_ADDRESS")
+    if address:
+        _check_address(address)
     before = signal.getsignal(signal.SIGTERM)  # which Ray replaces
     try:
         ray.init(
@@ -83,6 +86,17 @@ def on_ray(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcom
     finally:
         ray.shutdown()
         signal.signal(signal.SIGTERM, before)
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError where nobody listens at HOST:PORT, which Ray would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not (colon and port.isdigit()):
+        return  # "auto", which Ray knows at once
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise ValueError(f"--ray ({address}) cannot be reached: {error.strerror or error}") from error
 
 
 def _absolute(shard: Shard) -> Shard:

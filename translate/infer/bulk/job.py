@@ -17,6 +17,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tqdm import tqdm
 from translate.common.cores import available_cores
 from translate.common.files import move_file, remove_leftovers, write_text
 from translate.common.timer import Timer
+from translate.config.decode import DecodeConfig
 from translate.infer.bulk.shards import Shard, find_shards
 from translate.infer.bulk.worker import Outcome, Worker
 from translate.infer.model import recorded_settings
@@ -46,6 +48,7 @@ def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
     Raises:
         ValueError: If the settings do not suit, or shards could not be translated, after all others were.
     """
+    DecodeConfig().changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})  # type: ignore[arg-type]
     output = Path(args.output_dir)
     shards = find_shards(args.input, output)
     _check_names(shards, output)
