@@ -35,7 +35,7 @@ def test_it_measures_servers_beside_the_engine(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_it_offers_more_than_the_server_can_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(serving, "DIFFERENT", 1000)
-    monkeypatch.setattr(serving, "_our_command", lambda _, own=serving._our_command: [*own(_), "--queue-limit", "70"])
+    monkeypatch.setattr(serving, "_our_command", lambda _, own=serving._our_command: [*own(_), "--queue-limit", "16"])
     lines = [f"Where does number {number} sleep?" for number in range(1000)]
     (tmp_path / "a.en").write_text("\n".join(lines), encoding="utf-8")
     config = BenchmarkServeConfig(
