@@ -195,3 +195,24 @@ def test_a_compiler_that_is_none_is_reported(
 def test_a_blank_name_of_a_compiler_is_cc(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", given)
     assert build.find_compiler() == ["cc"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "system", "features", "usable"),
+    [
+        ("x86_64", "linux", build.INSTRUCTION_SETS["avx2"].features, ["avx2", "portable"]),
+        ("x86_64", "linux", {"asimddp"}, ["portable"]),
+        ("aarch64", "linux", {"asimd", "asimddp"}, ["dotprod", "portable"]),
+        ("aarch64", "linux", {"asimd"}, ["portable"]),
+        ("riscv64", "linux", {"avx2"}, ["portable"]),
+        ("arm64", "darwin", set(), ["dotprod", "portable"]),
+    ],
+)
+def test_kernels_suit_the_processor(
+    machine: str, system: str, features: set[str], usable: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build.platform, "machine", lambda: machine)
+    monkeypatch.setattr(build.sys, "platform", system)
+    if system == "linux":
+        monkeypatch.setattr(build, "_features", lambda: frozenset(features))
+    assert build.usable_instruction_sets() == usable

@@ -47,18 +47,22 @@ class InstructionSet(NamedTuple):
     Attributes:
         features: As Linux lists them in /proc/cpuinfo; none = every processor has it.
         flags: Of gcc and clang.
+        machines: Names that `platform.machine` gives the kind of processor; none = every kind.
     """
 
     features: frozenset[str]
     flags: tuple[str, ...]
+    machines: tuple[str, ...] = ()
 
 
 _AVX2_FEATURES = frozenset({"avx2", "fma", "f16c", "bmi1", "bmi2", "abm"})
 _AVX512_FEATURES = _AVX2_FEATURES | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+_X86, _ARM = ("x86_64", "AMD64"), ("aarch64", "arm64")
 INSTRUCTION_SETS = {  # the fastest first
-    "avx512vnni": InstructionSet(_AVX512_FEATURES | {"avx512_vnni"}, (*_AVX512, "-mavx512vnni")),
-    "avxvnni": InstructionSet(_AVX2_FEATURES | {"avx_vnni"}, (*_AVX2, "-mavxvnni")),
-    "avx2": InstructionSet(_AVX2_FEATURES, _AVX2),
+    "avx512vnni": InstructionSet(_AVX512_FEATURES | {"avx512_vnni"}, (*_AVX512, "-mavx512vnni"), _X86),
+    "avxvnni": InstructionSet(_AVX2_FEATURES | {"avx_vnni"}, (*_AVX2, "-mavxvnni"), _X86),
+    "avx2": InstructionSet(_AVX2_FEATURES, _AVX2, _X86),
+    "dotprod": InstructionSet(frozenset({"asimddp"}), ("-march=armv8.2-a+dotprod",), _ARM),
     "portable": InstructionSet(frozenset(), ()),
 }
 _DAYS_KEPT = 30  # since a kernel was last used: machines and versions that share a folder leave each other's alone
@@ -107,9 +111,15 @@ def load_kernels() -> ctypes.CDLL | None:
 
 
 def usable_instruction_sets() -> list[str]:
-    """Return which of `INSTRUCTION_SETS` this processor has, the fastest first; where Linux does not say, the last."""
+    """Return which of `INSTRUCTION_SETS` this processor has, the fastest first; where nothing says so, the last."""
     features = _features()
-    return [name for name, needed in INSTRUCTION_SETS.items() if needed.features <= features]
+    return [name for name in possible_instruction_sets() if INSTRUCTION_SETS[name].features <= features]
+
+
+def possible_instruction_sets() -> list[str]:
+    """Return which of `INSTRUCTION_SETS` some processors of this kind have, the fastest first."""
+    machine = platform.machine()
+    return [name for name, needed in INSTRUCTION_SETS.items() if machine in needed.machines or not needed.machines]
 
 
 def compile_kernels(compiler: list[str], folder: Path, instruction_set: str) -> Path:
@@ -236,12 +246,12 @@ def _digest(path: Path) -> str:
 
 
 def _features() -> frozenset[str]:
-    """Return what Linux lists of an x86 processor; nothing elsewhere."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return frozenset()
+    """Return what Linux lists of the first processor, and what all of Apple's have; nothing elsewhere."""
+    if (sys.platform, platform.machine()) == ("darwin", "arm64"):
+        return INSTRUCTION_SETS["dotprod"].features
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
+            return frozenset(next((line for line in lines if line.startswith(("flags", "Features"))), "").split())
     except OSError:
         return frozenset()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import platform
 import subprocess
 import sys
 import sysconfig
@@ -23,9 +22,7 @@ class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
             return
         build = _load_build()
         self._folder = tempfile.TemporaryDirectory(prefix="translate-wheel-")
-        for name, needed in build.INSTRUCTION_SETS.items():
-            if needed.features and platform.machine() not in ("x86_64", "AMD64"):
-                continue
+        for name in build.possible_instruction_sets():
             try:
                 made = build.compile_kernels(build.find_compiler(), Path(self._folder.name), name)
             except (OSError, ValueError, subprocess.SubprocessError) as error:

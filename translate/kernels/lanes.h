@@ -6,6 +6,8 @@
 
 #ifdef __AVX512VNNI__
 #define LANES 16 /* floats in a vector */
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define LANES 4
 #else
 #define LANES 8
 #endif
@@ -50,6 +52,10 @@ static inline __attribute__((always_inline)) lanes fold(lanes x[LANES], lanes (*
                     PICK(x[i], x[i + 2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));
     return join(PICK(x[0], x[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
                 PICK(x[0], x[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31));
+#elif LANES == 4
+#pragma GCC unroll 2
+    for (long i = 0; i < 2; i++) x[i] = join(PICK(x[i], x[i + 2], 0, 1, 4, 5), PICK(x[i], x[i + 2], 2, 3, 6, 7));
+    return join(PICK(x[0], x[1], 0, 4, 2, 6), PICK(x[0], x[1], 1, 5, 3, 7));
 #else
 #pragma GCC unroll 4
     for (long i = 0; i < 4; i++)
@@ -68,6 +74,9 @@ static inline __attribute__((always_inline)) float join_all(lanes x, lanes (*joi
     x = join(x, PICK(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
     x = join(x, PICK(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
     x = join(x, PICK(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+#elif LANES == 4
+    x = join(x, PICK(x, x, 2, 3, 0, 1));
+    x = join(x, PICK(x, x, 1, 0, 3, 2));
 #else
     x = join(x, PICK(x, x, 4, 5, 6, 7, 0, 1, 2, 3));
     x = join(x, PICK(x, x, 2, 3, 0, 1, 6, 7, 4, 5));

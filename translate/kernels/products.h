@@ -1,5 +1,5 @@
-/* Products of bytes, four for each sum of a vector: in one instruction where the processor has it (VNNI), in four with
-   AVX2, and in plain C. All give the same sums.
+/* Products of bytes, four for each sum of a vector: in one instruction where the processor has it (VNNI of x86, dot
+   products of ARM), in four with AVX2, and in plain C. All give the same sums.
 
    ROWS     inputs that share a reading of the weights
    VECTORS  of sums for each of them; as many as the processor has room for */
@@ -10,6 +10,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
 #endif
 
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
@@ -20,6 +22,9 @@
 
 #if LANES == 16
 #define ROWS 6
+#define VECTORS 4
+#elif LANES == 4
+#define ROWS 4
 #define VECTORS 4
 #else
 #define ROWS 4
@@ -48,6 +53,8 @@ static inline int_lanes add_products(int_lanes sums, int_lanes inputs, int_lanes
     __m256i moved = _mm256_sign_epi8((__m256i)weights, (__m256i)inputs);
     __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8((__m256i)inputs), moved);
     return sums + (int_lanes)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+#elif defined(__ARM_FEATURE_DOTPROD)
+    return (int_lanes)vdotq_s32((int32x4_t)sums, (int8x16_t)inputs, (int8x16_t)weights);
 #else /* the same in 16-bit integers, bytes of even and of odd places */
     short_lanes x = (short_lanes)inputs, w = (short_lanes)weights;
     int_lanes pairs = (int_lanes)(((x << 8) >> 8) * ((w << 8) >> 8) + (x >> 8) * (w >> 8));
