@@ -28,7 +28,7 @@ static Linear draw_linear(long outputs, long inputs) {
     int8_t *weight = malloc(outputs * inputs), *panels = calloc(filled * inputs, 1);
     int32_t *start = calloc(filled, sizeof(int32_t));
     for (long i = 0; i < outputs * inputs; i++) weight[i] = (int8_t)(draw() * 127);
-    pack(weight, outputs, inputs, panels, start);
+    pack(weight, NULL, outputs, inputs, panels, start);
     free(weight);
     float *scale = draw_many(filled, 0);
     for (long o = 0; o < outputs; o++) scale[o] = (1 + draw() / 2) / (127 * 127 * sqrtf(inputs));

@@ -165,7 +165,7 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     kernels.best_continuations.argtypes = [*[pointer] * 3, *[number] * 5, ctypes.c_float, number, *[pointer] * 3]
     kernels.round_rows.argtypes = [pointer, number, number, pointer, pointer]
     kernels.widen_rows.argtypes = [pointer, number, number, *[pointer] * 3]
-    kernels.pack.argtypes = [pointer, number, number, pointer, pointer]
+    kernels.pack.argtypes = [pointer, pointer, number, number, pointer, pointer]
     kernels.pack.restype = None
     kernels.project.argtypes = [pointer, pointer, number, pointer]
     kernels.round_rows.restype = kernels.widen_rows.restype = None

@@ -203,12 +203,14 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
     float *weights = malloc((keys + LANES) * sizeof(float));
     long *seen = malloc((keys + LANES) * sizeof(long));
     int failed = !weights || !seen;
+    long count = 0;
+    for (long e = 0; e < keys && !failed && !mask; e++) seen[count++] = e; /* the same for all */
     for (long b = 0; b < batch && !failed; b++)
         for (long n = 0; n < queries; n++) {
             const uint8_t *allowed = mask ? mask + b * mask_strides[0] + n * mask_strides[1] : NULL;
-            long count = 0;
-            for (long e = 0; e < keys; e++)
-                if (!allowed || allowed[e * mask_strides[2]]) seen[count++] = e;
+            if (allowed) count = 0;
+            for (long e = 0; e < keys && allowed; e++)
+                if (allowed[e * mask_strides[2]]) seen[count++] = e;
             for (long fill = count; fill % LANES; fill++) seen[fill] = seen[0];
             for (long h = 0; h < heads; h++, out += value_dim, kept += kept ? keys : 0) {
                 long group = h / (heads / groups);

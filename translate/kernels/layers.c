@@ -212,13 +212,15 @@ static void apply(const Linear *linear, const uint8_t *x, const float *row_scale
     }
 }
 
-/* Lays a weight [outputs, inputs] out as `Linear` has it; the panels, and `start`, are given as zeros. */
-void pack(const int8_t *weight, long outputs, long inputs, int8_t *panels, int32_t *start) {
-    for (long o = 0; o < outputs; o++, weight += inputs) {
+/* Lays so many rows of a weight [rows, inputs], those that `chosen` names or, if it is null, all in order, out as `Linear`
+   has them; the panels, and `start`, are given as zeros. */
+void pack(const int8_t *weight, const int64_t *chosen, long outputs, long inputs, int8_t *panels, int32_t *start) {
+    for (long o = 0; o < outputs; o++) {
+        const int8_t *row = weight + (chosen ? chosen[o] : o) * inputs;
         int8_t *to = panels + o / PANEL * PANEL * inputs + o % PANEL * 4;
         int32_t sum = 0;
-        for (long i = 0; i < inputs; i++) sum += weight[i];
-        for (long i = 0; i < inputs; i += 4) memcpy(to + i * PANEL, weight + i, 4);
+        for (long i = 0; i < inputs; i++) sum += row[i];
+        for (long i = 0; i < inputs; i += 4) memcpy(to + i * PANEL, row + i, 4);
         start[o] = -128 * sum;
     }
 }
@@ -330,28 +332,49 @@ static long block_of(long sentences, long rows_each) {
     return block < sentences ? block : sentences;
 }
 
+/* Moves the rows of real tokens to the front; returns how many there are. */
+static long close_ranks(float *x, const uint8_t *mask, long rows, long width) {
+    long count = 0;
+    for (long r = 0; r < rows; r++)
+        if (mask[r] && count++ < r) memcpy(x + (count - 1) * width, x + r * width, width * sizeof(float));
+    return count;
+}
+
+/* Moves them back to their places; zeros in between. */
+static void open_ranks(float *x, const uint8_t *mask, long rows, long count, long width) {
+    for (long r = rows; r--;)
+        if (!mask[r]) memset(x + r * width, 0, width * sizeof(float));
+        else if (--count < r) memcpy(x + r * width, x + count * width, width * sizeof(float));
+}
+
+/* Padding is left out, so that nothing is spent on it. */
 static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len,
                         Scratch scratch) {
-    long rows = sentences * src_len, dim = stack->head_dim, groups = stack->groups;
-    long q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
-    long strides[3] = {src_len * qkv_width, dim, qkv_width}, mask_strides[3] = {src_len, 0, 1};
+    long rows = close_ranks(x, src_mask, sentences * src_len, stack->width), dim = stack->head_dim;
+    long groups = stack->groups, q_width = stack->heads * dim, qkv_width = q_width + 2 * groups * dim;
+    long strides[3] = {0, dim, qkv_width};
     int failed = 0;
     for (long number = 0; number < stack->layers && !failed; number++) {
         const Layer *layer = stack->layer + number;
-        float *qkv = scratch.wide, *k = qkv + q_width, *v = k + groups * dim;
-        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, qkv);
-        failed = attend(qkv, strides, k, strides, v, strides, src_mask, mask_strides, sentences, stack->heads, groups,
-                        src_len, src_len, dim, dim, 1 / sqrtf(dim), scratch.heads, NULL);
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, scratch.wide);
+        for (long s = 0, first = 0, len = 0; s < sentences && !failed; s++, first += len) {
+            const float *q = scratch.wide + first * qkv_width, *k = q + q_width;
+            len = 0;
+            for (long place = 0; place < src_len; place++) len += src_mask[s * src_len + place];
+            failed = attend(q, strides, k, strides, k + groups * dim, strides, NULL, NULL, 1, stack->heads, groups, len,
+                            len, dim, dim, 1 / sqrtf(dim), scratch.heads + first * q_width, NULL);
+        }
         linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
         after(stack, &layer->self_norm, x, scratch.space, rows);
         feed_forward(stack, layer, x, rows, &scratch);
     }
     last(stack, x, rows);
+    open_ranks(x, src_mask, sentences * src_len, rows, stack->width);
     return failed;
 }
 
-/* Turns x [sentences * src_len, width], the embeddings of sources, into their memory; src_mask [sentences, src_len]
-   tells the real tokens. Returns 0, or 1 without memory. */
+/* Turns x [sentences * src_len, width], the embeddings of sources, into their memory, zeros where src_mask
+   [sentences, src_len] tells no real token. Returns 0, or 1 without memory. */
 int encode(const Stack *stack, float *x, const uint8_t *src_mask, long sentences, long src_len) {
     long block = block_of(sentences, src_len);
     Scratch scratch;

@@ -147,21 +147,27 @@ class _Packed:
         self._held.append(np.ascontiguousarray(x))
         return pointer(name, self._held[-1], dtype, *shape)
 
-    def linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int) -> Linear:
-        """Pack a linear map."""
-        fill, weight = -outputs % _PANEL, np.ascontiguousarray(linear.weight)
-        panels = np.zeros(((outputs + fill) // _PANEL, inputs // 4, _PANEL, 4), np.int8)
-        start = np.zeros(outputs + fill, np.int32)
+    def linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int, chosen: Array | None = None) -> Linear:
+        """Pack a linear map, or so many of its outputs, which `chosen` [outputs] int64 names."""
+        filled, weight = outputs + -outputs % _PANEL, np.ascontiguousarray(linear.weight)
+        panels = np.zeros((filled // _PANEL, inputs // 4, _PANEL, 4), np.int8)
+        start = np.zeros(filled, np.int32)
         loaded().pack(
-            *(pointer(name, weight, np.int8, outputs, inputs), outputs, inputs),
+            pointer(name, weight, np.int8, outputs if chosen is None else len(weight), inputs),
+            None if chosen is None else pointer("chosen", chosen, np.int64, outputs),
+            *(outputs, inputs),
             *(pointer("panels", panels, np.int8, *panels.shape), pointer("start", start, np.int32, *start.shape)),
         )
-        bias = np.zeros_like(linear.scale) if linear.bias is None else linear.bias
+        scale, bias = np.zeros(filled, np.float32), np.zeros(filled, np.float32)
+        which = slice(None) if chosen is None else chosen
+        scale[:outputs] = linear.scale[which]
+        if linear.bias is not None:
+            bias[:outputs] = linear.bias[which]
         return Linear(
-            self.hold(name, panels, np.int8, *panels.shape),
-            self.hold(f"{name} scale", np.pad(linear.scale, (0, fill)), np.float32, outputs + fill),
-            self.hold(f"{name} bias", np.pad(bias, (0, fill)), np.float32, outputs + fill),
-            self.hold(f"{name} start", start, np.int32, outputs + fill),
+            self.hold(f"{name} panels", panels, np.int8, *panels.shape),
+            self.hold(f"{name} scale", scale, np.float32, filled),
+            self.hold(f"{name} bias", bias, np.float32, filled),
+            self.hold(f"{name} start", start, np.int32, filled),
             *(inputs, outputs),
         )
 
@@ -214,17 +220,18 @@ class PackedOutput(_Packed):
     def __init__(self, weights: Int8Weights, tokens: Array | None = None) -> None:
         super().__init__()
         self.vocab_size, inputs = weights.weight.shape
-        self._tokens = None if tokens is None else np.unique(tokens)
-        if self._tokens is None:
+        self._tokens: Array | None = None
+        if tokens is None:
             self.struct = Output(self.linear("output", weights, self.vocab_size, inputs), vocab_size=self.vocab_size)
             return
-        token_array("tokens", self._tokens[[0, -1]].tolist(), self.vocab_size)
-        others = np.setdiff1d(np.arange(self.vocab_size), self._tokens, assume_unique=True)
+        token_array("tokens", [tokens.min(), tokens.max()], self.vocab_size)
+        is_chosen = np.zeros(self.vocab_size, bool)
+        is_chosen[tokens] = True
+        self._tokens, others = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)
         sample = others[:: max(1, len(others) // _SAMPLED)]
         rows = np.concatenate((self._tokens, sample))
-        some = Int8Weights(weights.weight[rows], weights.scale[rows], None)
         self.struct = Output(
-            self.linear("output", some, len(rows), inputs),
+            self.linear("output", weights, len(rows), inputs, rows),
             self.hold("tokens", self._tokens, np.int64, len(self._tokens)),
             *(self.vocab_size, len(sample), len(others) / max(1, len(sample))),
         )
@@ -234,8 +241,10 @@ class PackedOutput(_Packed):
         checked = token_array("banned", tokens, self.vocab_size)
         if self._tokens is None:
             return checked
-        found = np.nonzero(np.isin(self._tokens, tokens))[0]
-        return token_array("banned", found.tolist(), len(self._tokens))
+        places = [int(np.searchsorted(self._tokens, token)) for token in tokens]
+        last = len(self._tokens) - 1
+        found = [place for place, token in zip(places, tokens, strict=True) if self._tokens[min(place, last)] == token]
+        return token_array("banned", found, last + 1)
 
 
 class PackedStack(_Packed):

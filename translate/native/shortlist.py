@@ -40,6 +40,8 @@ class Shortlist:
 
     def __init__(self, starts: _Ids, tokens: _Ids, always: _Ids, *, copies: bool) -> None:
         self._starts, self._tokens, self._always, self._copies = starts, tokens, always, copies
+        beyond = [tokens.max(initial=-1) + 1, always.max(initial=-1) + 1, (len(starts) - 1) * copies]
+        self._none = np.zeros(max(beyond), bool)  # of all tokens those that are chosen
 
     @classmethod
     def learn(
@@ -77,10 +79,13 @@ class Shortlist:
 
     def tokens_for(self, src_ids: _Ids) -> _Ids:
         """Return the tokens that translations of sources [B, S] may need, ascending [K]."""
-        own = np.unique(src_ids)
-        likely = [self._tokens[self._starts[token] : self._starts[token + 1]] for token in own]
-        copied = [own] if self._copies else []
-        return np.unique(np.concatenate([self._always, *copied, *likely]))
+        chosen = self._none.copy()
+        chosen[self._always] = True
+        if self._copies:
+            chosen[src_ids] = True
+        for token in set(src_ids.ravel().tolist()):
+            chosen[self._tokens[self._starts[token] : self._starts[token + 1]]] = True
+        return np.flatnonzero(chosen)
 
     def save(self, directory: Path) -> None:
         """Write it into a model directory."""

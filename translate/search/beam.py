@@ -132,17 +132,24 @@ class BeamSearch(Search):
             found = greedy(model, memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
             return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
-        best_step, xp = model.best_step if isinstance(model, BestStepModel) else None, namespace(src_ids)
+        xp = namespace(src_ids)
+
+        def best(last_ids: Array, log_probs: Array, banned: Sequence[int], count: int) -> Candidates:
+            if isinstance(model, BestStepModel):
+                return Candidates(*model.best_step(last_ids, state, log_probs, banned, count))
+            return best_candidates(model.step(last_ids, state), log_probs, banned, count)
 
         def propose(last_ids: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Candidates:
             length, count = sentences[0].length + 1, 2 * self.settings.beam_size
-            if length <= last_restricted:
-                continuations = self.continuations(model.step(last_ids, state), log_probs, sentences)  # [B, R / B, V]
-                values, indices = largest(xp.reshape(continuations, (len(sentences), -1)), count)
-                return Candidates(values, indices // continuations.shape[2], indices % continuations.shape[2])
-            if best_step:
-                return Candidates(*best_step(last_ids, state, log_probs, self._banned(length), count))
-            return best_candidates(model.step(last_ids, state), log_probs, self._banned(length), count)
+            if length > last_restricted:
+                return best(last_ids, log_probs, self._banned(length), count)
+            if not any(sentence.rules.forced(length, self.eos_id) is not None for sentence in sentences):
+                never = [self._never(sentence, log_probs.shape[1]) for sentence in sentences]
+                found = best(last_ids, log_probs, self.forbidden_ids, count + max(map(len, never)))
+                return _without(found, never, count)
+            continuations = self.continuations(model.step(last_ids, state), log_probs, sentences)  # [B, R / B, V]
+            values, indices = largest(xp.reshape(continuations, (len(sentences), -1)), count)
+            return Candidates(values, indices // continuations.shape[2], indices % continuations.shape[2])
 
         return self.run(state, rules, propose, src_ids)
 
@@ -284,6 +291,29 @@ class BeamSearch(Search):
                 outputs += [(sentence.rules, sentence.path(sentence.length, beam)[0]) for beam in beams]
         return namespace(logits).reshape(self.ban_(values, outputs), (*log_probs.shape, -1))
 
+    def _never(self, sentence: Sentence, beams: int) -> set[tuple[int, int]]:
+        """Return which outputs of a sentence, the first so many, may not go on by which tokens."""
+        return {
+            (beam, token_id)
+            for beam in range(beams)
+            for token_id in sentence.rules.banned(sentence.path(sentence.length, beam)[0], self.eos_id)
+        }
+
     def _banned(self, length: int) -> tuple[int, ...]:
         """Return the tokens that number `length` of no output may be."""
         return self.forbidden_ids if length >= self.settings.min_output_len else (*self.forbidden_ids, self.eos_id)
+
+
+def _without(found: Candidates, never: Sequence[set[tuple[int, int]]], count: int) -> Candidates:
+    """Return the best `count` candidates of each sentence that continue no output by a token that may not follow it."""
+    kept: list[list[tuple[float, int, int]]] = []
+    for refused, *own in zip(never, *(column.tolist() for column in found), strict=True):
+        allowed = [one for one in zip(*own, strict=True) if one[1:] not in refused]
+        kept.append([*allowed, *[(-math.inf, 0, 0)] * (count - len(allowed))][:count])
+    xp, columns = namespace(found.token_ids), [list(zip(*rows, strict=True)) for rows in kept]
+    return Candidates(
+        *(
+            xp.asarray([own[place] for own in columns], dtype=like.dtype, device=like.device)
+            for place, like in enumerate(found)
+        )
+    )
