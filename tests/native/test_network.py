@@ -131,6 +131,38 @@ def test_the_search_in_c_is_the_search_step_by_step(
     assert any(one[0].token_ids[-1] == often for one in found)
 
 
+@pytest.mark.parametrize(("rules", "eos_id"), [({"repetition_guard": True}, 17), ({"min_output_len": 6}, 31)], ids=str)
+def test_what_rules_hold_back_is_the_best_token_that_they_allow(rules: dict[str, Any], eos_id: int) -> None:
+    _, native = make_networks(num_kv_heads=2)
+    src_ids = np.random.default_rng(2).integers(4, VOCAB, (12, 8))
+    src_mask = np.arange(8) < 1 + np.arange(12)[:, None] % 8
+    free = DecodeConfig(beam_size=1, max_output_len=30, repetition_guard=False, length_guard=False)
+    search = BeamSearch(settings=free, bos_id=2, eos_id=eos_id, forbidden_ids=(0, 2))
+    held = replace(search, settings=replace(free, **rules))
+    found = held.search(native, src_ids, src_mask)
+    assert found != search.search(native, src_ids, src_mask)
+    for number, own in enumerate(held.rules(src_ids, src_mask, ())):
+        mask = src_mask[number : number + 1]
+        state, tokens = native.start(native.encode(src_ids[number : number + 1], mask), mask), [2]
+        while tokens[-1] != eos_id and len(tokens) <= own.longest:
+            logits = native.step(np.array(tokens[-1:]), state)[0]
+            logits[[0, 2, *own.banned(tokens[1:], eos_id)]] = -np.inf
+            tokens.append(int(logits.argmax()))
+        assert found[number][0].token_ids == tuple(tokens[1:])
+
+
+def test_a_narrowed_network_keeps_the_bias_of_its_output() -> None:
+    (_, native), mask = make_networks(output_bias=True), np.ones((1, 3), dtype=bool)
+    memory = native.encode(np.array([[5, 6, 7]]), mask)
+    chosen = np.array([150, 9, 40, 9])
+    sums, ids = np.zeros((1, 1), np.float32), np.array([2])
+    log_probs, _, tokens = native.narrowed(chosen).best_step(ids, native.start(memory, mask), sums, (), 3)
+    assert sorted(tokens[0]) == [9, 40, 150]
+    logits = native.step(ids, native.start(memory, mask))[0]
+    shared = log_probs[0] - logits[tokens[0]]  # the logarithm of the sum of all, by a sample of those not chosen
+    np.testing.assert_allclose(shared, shared[0], atol=1e-4)
+
+
 def test_the_table_of_positions_lives_as_long_as_c_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     (_, native), mask, held = make_networks(), np.ones((1, 3), dtype=bool), []
     table, loaded = native._positions, layers.loaded

@@ -159,12 +159,12 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
     return 0;
 }
 
-/* softmax(q k * scale) v of one query over the `count` keys in `seen`, which names keys up to the next whole vector;
-   both widths are multiples of LANES. */
-static inline void attend_one(const float *q, const float *k, long k_stride, const float *v, long v_stride,
-                              const long *seen, long count, long dim, long value_dim, float scale, float *weights,
-                              float *out, float *kept) {
-    lanes number, best = (lanes){0} - INFINITY, totals = {0};
+#define WIDE 64 /* most numbers of a value that are added up at once */
+
+/* q k * scale for one query and the `count` keys in `seen`, which names keys up to the next whole vector; -inf behind them. */
+static inline __attribute__((always_inline)) void score_keys(const float *q, const float *k, long k_stride, const long *seen,
+                                                             long count, long dim, float scale, float *scores) {
+    lanes number;
     for (long l = 0; l < LANES; l++) number[l] = l;
     for (long i = 0; i < count; i += LANES) {
         lanes dots[LANES];
@@ -173,23 +173,58 @@ static inline void attend_one(const float *q, const float *k, long k_stride, con
             dots[l] = load(q) * load(key);
             for (long d = LANES; d < dim; d += LANES) dots[l] += load(q + d) * load(key + d);
         }
-        lanes scores = choose(number < (float)(count - i), fold(dots, sum_lanes) * scale, (lanes){0} - INFINITY);
-        store(weights + i, scores);
-        best = larger_lanes(scores, best);
+        store(scores + i, choose(number < (float)(count - i), fold(dots, sum_lanes) * scale, (lanes){0} - INFINITY));
     }
+}
+
+/* Turns the scores of `count` keys into their softmax, but for the factor that is returned. */
+static inline float soften(float *scores, long count) {
+    lanes best = (lanes){0} - INFINITY, totals = {0};
+    for (long i = 0; i < count; i += LANES) best = larger_lanes(load(scores + i), best);
     best = (lanes){0} + largest_of(best);
     for (long i = 0; i < count; i += LANES) {
-        lanes powers = exp_below(load(weights + i) - best);
-        store(weights + i, powers);
+        lanes powers = exp_below(load(scores + i) - best);
+        store(scores + i, powers);
         totals += powers;
     }
-    float share = count ? 1 / sum_of(totals) : 0;
-    for (long d = 0; d < value_dim; d += LANES) {
-        lanes sum = {0};
-        for (long i = 0; i < count; i++) sum += weights[i] * load(v + seen[i] * v_stride + d);
-        store(out + d, sum * share);
+    return count ? 1 / sum_of(totals) : 0;
+}
+
+/* The sum of the values in `seen`, weighted, times `share`: `width` of their numbers, which are added up in registers. */
+static inline __attribute__((always_inline)) void mix_values(const float *weights, const float *v, long v_stride,
+                                                             const long *seen, long count, long width, float share, float *out) {
+    lanes sums[WIDE / LANES] = {0};
+    for (long i = 0; i < count; i++)
+#pragma GCC unroll 16
+        for (long d = 0; d < width; d += LANES) sums[d / LANES] += weights[i] * load(v + seen[i] * v_stride + d);
+#pragma GCC unroll 16
+    for (long d = 0; d < width; d += LANES) store(out + d, sums[d / LANES] * share);
+}
+
+/* What `attend` is given, for one of its sentences; `weights` is space for `room` numbers of each head, more than keys. */
+typedef struct {
+    const float *q, *k, *v;
+    const long *q_strides, *k_strides, *v_strides;
+    long heads, groups, room;
+    float scale, *weights;
+} Sentence;
+
+/* softmax(q k * scale) v of query n over the `count` keys in `seen`. All heads take each of three steps before the next, so
+   that the processor need not wait for one. `at_once` numbers of a value are added up together. */
+static inline __attribute__((always_inline)) void attend_one(const Sentence *own, long n, const long *seen, long count, long dim,
+                                                             long value_dim, long at_once, float *out, float *kept, long keys) {
+    long shared = own->heads / own->groups, room = own->room;
+    for (long h = 0; h < own->heads; h++)
+        score_keys(own->q + h * own->q_strides[1] + n * own->q_strides[2], own->k + h / shared * own->k_strides[1],
+                   own->k_strides[2], seen, count, dim, own->scale, own->weights + h * room);
+    for (long h = 0; h < own->heads; h++) own->weights[(h + 1) * room - 1] = soften(own->weights + h * room, count);
+    for (long h = 0; h < own->heads; h++) {
+        float *weights = own->weights + h * room, share = weights[room - 1];
+        const float *values = own->v + h / shared * own->v_strides[1];
+        for (long first = 0; first < value_dim; first += at_once)
+            mix_values(weights, values + first, own->v_strides[2], seen, count, at_once, share, out + h * value_dim + first);
+        for (long i = 0; kept && i < count; i++) kept[h * keys + seen[i]] = weights[i] * share;
     }
-    for (long i = 0; kept && i < count; i++) kept[seen[i]] = weights[i] * share;
 }
 
 /* Attention of a few queries: sentence b, query n, head h, which reads key head h / (heads / groups).
@@ -200,35 +235,28 @@ static inline void attend_one(const float *q, const float *k, long k_stride, con
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept) {
-    float *weights = malloc((keys + LANES) * sizeof(float));
-    long *seen = malloc((keys + LANES) * sizeof(long));
-    int failed = !weights || !seen;
-    long count = 0;
-    for (long e = 0; e < keys && !failed && !mask; e++) seen[count++] = e; /* the same for all */
-    for (long b = 0; b < batch && !failed; b++)
+    long room = keys + LANES, count = 0;
+    long *seen = malloc(room * (sizeof(long) + heads * sizeof(float)));
+    if (!seen) return 1;
+    for (long e = 0; e < keys && !mask; e++) seen[count++] = e; /* the same for all */
+    for (long b = 0; b < batch; b++)
         for (long n = 0; n < queries; n++) {
             const uint8_t *allowed = mask ? mask + b * mask_strides[0] + n * mask_strides[1] : NULL;
             if (allowed) count = 0;
             for (long e = 0; e < keys && allowed; e++)
                 if (allowed[e * mask_strides[2]]) seen[count++] = e;
             for (long fill = count; fill % LANES; fill++) seen[fill] = seen[0];
-            for (long h = 0; h < heads; h++, out += value_dim, kept += kept ? keys : 0) {
-                long group = h / (heads / groups);
-                const float *one = q + b * q_strides[0] + h * q_strides[1] + n * q_strides[2];
-                const float *own_k = k + b * k_strides[0] + group * k_strides[1];
-                const float *own_v = v + b * v_strides[0] + group * v_strides[1];
-                if (dim == 64 && value_dim == 64) /* known widths make faster code */
-                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 64, 64, scale, weights, out,
-                               kept);
-                else if (dim == 32 && value_dim == 32)
-                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, 32, 32, scale, weights, out,
-                               kept);
-                else
-                    attend_one(one, own_k, k_strides[2], own_v, v_strides[2], seen, count, dim, value_dim, scale,
-                               weights, out, kept);
-            }
+            Sentence own = {q + b * q_strides[0], k + b * k_strides[0], v + b * v_strides[0], q_strides, k_strides, v_strides,
+                            heads, groups, room, scale, (float *)(seen + room)};
+            if (dim == 64 && value_dim == 64) /* known widths make faster code */
+                attend_one(&own, n, seen, count, 64, 64, 64, out, kept, keys);
+            else if (dim == 32 && value_dim == 32)
+                attend_one(&own, n, seen, count, 32, 32, 32, out, kept, keys);
+            else
+                attend_one(&own, n, seen, count, dim, value_dim, LANES, out, kept, keys);
+            out += heads * value_dim;
+            kept += kept ? heads * keys : 0;
         }
-    free(weights);
     free(seen);
-    return failed;
+    return 0;
 }

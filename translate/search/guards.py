@@ -5,6 +5,7 @@ Ordinary outputs are looked at and left alone, to the bit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -50,6 +51,8 @@ def _is_degenerate(output: Sequence[int], src_ids: Ids, prefix_ids: Ids, decode:
     if decode.length_guard and output[-1] != eos_id and len(output) >= far_longer(src_ids, prefix_ids):
         return True
     if not decode.repetition_guard or len(output) - len(set(output)) < _LOOP - 1:
+        return False
+    if max(Counter(output).values()) < _LOOP:  # each token of a loop stands that often
         return False
     repeats = loop_repeats(output)
     return repeats >= _LOOP and repeats >= 2 * usual_repeats(src_ids, prefix_ids)

@@ -44,6 +44,7 @@ class LocalEngine(Engine):
     """
 
     name: ClassVar[str] = "a model directory"
+    most_tokens: ClassVar[float] = math.inf  # of a batch, whatever a search allows
 
     def __init__(self, step_model: Any, special_ids: SpecialIds, num_parameters: int) -> None:
         self.step_model, self.special_ids, self.num_parameters = step_model, special_ids, num_parameters
@@ -62,7 +63,8 @@ class LocalEngine(Engine):
     def search(self, sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> Found:
         """Search batches of like length side by side; arguments and results as in `Engine.search`."""
         share = math.ceil(len(sources) / self.workers)  # so that no worker is left without a batch
-        batches = by_length([decode.width * len(ids) for ids in sources], decode.batch_tokens, share)
+        tokens = min(decode.batch_tokens, self.most_tokens)
+        batches = by_length([decode.width * len(ids) for ids in sources], tokens, share)
         special = self.special_ids
         search = make_search(decode, bos_id=special.bos_id, eos_id=special.eos_id, forbidden_ids=special.forbidden_ids)
 
