@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -44,7 +45,7 @@ class LocalEngine(Engine):
     """
 
     name: ClassVar[str] = "a model directory"
-    most_tokens: ClassVar[float] = math.inf  # of a batch, whatever a search allows
+    most_tokens: ClassVar[int] = sys.maxsize  # of a batch, whatever a search allows
 
     def __init__(self, step_model: Any, special_ids: SpecialIds, num_parameters: int) -> None:
         self.step_model, self.special_ids, self.num_parameters = step_model, special_ids, num_parameters

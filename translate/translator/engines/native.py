@@ -36,7 +36,7 @@ class NativeEngine(LocalEngine):
 
     device: ClassVar[str] = "cpu"
     precision: ClassVar[str] = "int8"
-    most_tokens: ClassVar[float] = 768  # what a larger batch leaves behind does not stay in a core's cache
+    most_tokens: ClassVar[int] = 768  # what a larger batch leaves behind does not stay in a core's cache
 
     def __init__(self, network: NativeTransformer, special_ids: SpecialIds, shortlist: Shortlist | None = None) -> None:
         super().__init__(network, special_ids, network.num_parameters)
