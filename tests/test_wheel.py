@@ -1,9 +1,12 @@
 """The wheel works by itself: built, installed where there is no source tree, its model opened, and trained with."""
 
+import json
+import os
 import re
 import subprocess
 import sys
 import sysconfig
+import urllib.request
 import venv
 from importlib.metadata import distribution
 from pathlib import Path
@@ -42,9 +45,10 @@ def install(wheel: Path, folder: Path, dependencies: Path) -> Path:
     return python
 
 
-def link_base_dependencies(folder: Path) -> None:
-    """Link the packages that the project needs without an extra, and those that they need."""
+def link_dependencies(folder: Path, extra: str = "") -> None:
+    """Link the packages that the project needs, with an extra or without one, and those that they need."""
     left, seen = ["translate"], set[str]()
+    folder.mkdir()
     while left:
         name = canonicalize_name(left.pop())
         if name in seen:
@@ -52,7 +56,8 @@ def link_base_dependencies(folder: Path) -> None:
         seen.add(name)
         found = distribution(name)
         needed = [Requirement(line) for line in found.requires or ()]
-        left += [one.name for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
+        given = {"extra": extra if name == "translate" else ""}
+        left += [one.name for one in needed if one.marker is None or one.marker.evaluate(given)]
         if name != "translate":
             for top in {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}:
                 (folder / top).symlink_to(Path(str(found.locate_file(top))))
@@ -77,8 +82,7 @@ def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("CC", "no-such-compiler")
-    (tmp_path / "packages").mkdir()
-    link_base_dependencies(tmp_path / "packages")
+    link_dependencies(tmp_path / "packages")
     python = install(wheel, tmp_path, tmp_path / "packages")
     infer = python, "-m", "translate.infer"
     assert run(*infer, "Where is the library?", cwd=tmp_path) == "Où est la bibliothèque ?\n"
@@ -104,3 +108,44 @@ def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
         assert re.fullmatch(
             rf"error: .*needs {package}, which is not installed: pip install -e '\.\[{extra}\]'\n", done.stderr
         )
+
+
+def test_the_steps_of_the_dockerfile_make_a_server_without_torch(tmp_path: Path) -> None:
+    link_dependencies(tmp_path / "packages", "serve")
+    venv.create(tmp_path / "env", with_pip=True)
+    bin_dir = tmp_path / "env" / "bin"
+    site = run(bin_dir / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
+    Path(site, "dependencies.pth").write_text(f"{tmp_path / 'packages'}\n", encoding="utf-8")
+    first, second = (ROOT / "docs/deploy/Dockerfile").read_text(encoding="utf-8").split("\n\n")
+    assert "COPY . /source\n" in first
+    assert "COPY --from=build /wheels /wheels\n" in second
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "CC": "cc"}
+    for stage, folder in ((first, Path(sys.executable).parent), (second, bin_dir)):
+        for step in re.findall(r"^RUN (.+)", stage, re.MULTILINE):
+            for command in step.split(" && "):
+                if not command.startswith(("apt-get ", "rm -rf /var/", "useradd ")):
+                    here = command.replace("/source", str(ROOT)).replace("/wheels", str(tmp_path / "wheels"))
+                    environment = os.environ | offline | {"PATH": f"{folder}:{os.environ['PATH']}"}
+                    done = subprocess.run(
+                        here, shell=True, env=environment, capture_output=True, text=True, cwd=tmp_path
+                    )
+                    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "wheels").exists()
+
+    (entry,), (health,) = (
+        re.findall(rf"^{name} (\[.+\])", second, re.MULTILINE) for name in ("ENTRYPOINT", "HEALTHCHECK CMD")
+    )
+    environment = {"PATH": str(bin_dir), "HOME": str(tmp_path)}
+    command = [*json.loads(entry), "--port", "0"]
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            port = server.stderr.readline().strip().rpartition(":")[2]
+            probe = [part.replace("5000", port) for part in json.loads(health)]
+            assert subprocess.run(probe, env=environment).returncode == 0
+            query = b"q=Where+is+the+library%3F&source=en&target=fr"
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/translate", query) as answer:
+                assert json.load(answer) == {"translatedText": "Où est la bibliothèque ?"}
+        finally:
+            server.terminate()
+    assert subprocess.run([bin_dir / "python", "-c", "import torch"], capture_output=True).returncode == 1
