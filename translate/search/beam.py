@@ -132,11 +132,11 @@ class BeamSearch(Search):
             found = greedy(model, memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
             return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
-        xp = namespace(src_ids)
+        best_step, xp = model.best_step if isinstance(model, BestStepModel) else None, namespace(src_ids)
 
         def best(last_ids: Array, log_probs: Array, banned: Sequence[int], count: int) -> Candidates:
-            if isinstance(model, BestStepModel):
-                return Candidates(*model.best_step(last_ids, state, log_probs, banned, count))
+            if best_step:
+                return Candidates(*best_step(last_ids, state, log_probs, banned, count))
             return best_candidates(model.step(last_ids, state), log_probs, banned, count)
 
         def propose(last_ids: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Candidates:
@@ -310,10 +310,7 @@ def _without(found: Candidates, never: Sequence[set[tuple[int, int]]], count: in
     for refused, *own in zip(never, *(column.tolist() for column in found), strict=True):
         allowed = [one for one in zip(*own, strict=True) if one[1:] not in refused]
         kept.append([*allowed, *[(-math.inf, 0, 0)] * (count - len(allowed))][:count])
-    xp, columns = namespace(found.token_ids), [list(zip(*rows, strict=True)) for rows in kept]
-    return Candidates(
-        *(
-            xp.asarray([own[place] for own in columns], dtype=like.dtype, device=like.device)
-            for place, like in enumerate(found)
-        )
-    )
+    columns = zip(*(zip(*rows, strict=True) for rows in kept), strict=True)  # each a row for every sentence
+    xp = namespace(found.token_ids)
+    arrays = [xp.asarray(rows, dtype=like.dtype, device=like.device) for rows, like in zip(columns, found, strict=True)]
+    return Candidates(*arrays)
