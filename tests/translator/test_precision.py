@@ -1,5 +1,6 @@
 """The rule of precision=auto, and batches side by side."""
 
+import multiprocessing
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -76,3 +77,33 @@ def test_overlapping_work_leaves_the_interpreter_as_it_was() -> None:
 
 def test_one_job_stays_in_this_thread() -> None:
     assert list(side_by_side(lambda job: threading.get_ident(), [1], 2)) == [threading.get_ident()]
+
+
+def test_threads_of_the_engine_in_c_stay_and_a_forked_process_starts_its_own() -> None:
+    translator = Translator.load(TINY, device="cpu", precision="int8")
+    engine = translator.engine
+    engine.cores = 2
+    meet = threading.Barrier(2, timeout=20)
+
+    def ident(batch: list[int]) -> int:
+        meet.wait()
+        return threading.get_ident()
+
+    first, second = (set(engine.each_batch(ident, [[0], [1]])) for _ in range(2))
+    assert first == second
+    assert len(first) == 2
+    texts = [f"The cat sleeps {number} times." for number in range(20)]
+    expected = [one.text for one in translator.translate(texts, max_output_len=9)]
+
+    def work(answers: "multiprocessing.Queue[list[str]]") -> None:
+        answers.put([one.text for one in translator.translate(texts, max_output_len=9)])
+
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=work, args=(answers,))
+    child.start()
+    try:
+        assert answers.get(timeout=60) == expected
+    finally:
+        child.join(20)
+        child.kill()

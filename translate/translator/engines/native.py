@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +25,7 @@ from translate.translator.engines.local import (
 )
 
 _Array = NDArray[np.float32]
+_Result = TypeVar("_Result")
 
 
 class NativeEngine(LocalEngine):
@@ -41,11 +44,20 @@ class NativeEngine(LocalEngine):
     def __init__(self, network: NativeTransformer, special_ids: SpecialIds, shortlist: Shortlist | None = None) -> None:
         super().__init__(network, special_ids, network.num_parameters)
         self.network, self.shortlist = network, shortlist
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None  # and the process whose threads these are
 
     @property
     def threads(self) -> int:
         """CPU threads that translate, one for each batch."""
         return self.cores
+
+    def each_batch(self, work: Callable[[list[int]], _Result], batches: Sequence[list[int]]) -> Iterator[_Result]:
+        """Yield `work(batch)` for each batch, in their order, by threads that stay for the next search."""
+        if min(self.workers, len(batches)) < 2:
+            return map(work, batches)
+        if self._pool is None or self._pool[0] != os.getpid():  # threads do not come along into a forked process
+            self._pool = os.getpid(), ThreadPoolExecutor(self.workers, "translate")
+        return self._pool[1].map(work, batches)
 
     def run_search(
         self,
