@@ -18,7 +18,7 @@ from translate.common.files import atomic_write
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3  # of the tokenizers that are trained here
 BEYOND = "<beyond>"  # in a converted model all pieces behind this one stand for the unknown one
-_FEW = 64  # texts that are encoded before another thread has started
+_FEW = 40  # texts that are done before SentencePiece has started the threads that it starts for a list
 _MAX_TRAINING_SENTENCES = 2_000_000  # drawn from the whole text; SentencePiece holds them, about 350 bytes each
 _JOINT_FILES = ("tokenizer.model",)
 _SEPARATE_FILES = ("tokenizer.src.model", "tokenizer.tgt.model")
@@ -210,7 +210,7 @@ class Tokenizer:
     def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
         """Return the texts of target ids, as `decode` gives them."""
         rows = [[int(token) for token in ids if token not in self._special] for ids in batch]
-        texts = self._tgt.decode(rows, num_threads=_threads(len(rows)))
+        texts = [self._tgt.decode(ids) for ids in rows] if len(rows) < _FEW else self._tgt.decode(rows)
         return texts or []  # of nothing SentencePiece makes an empty string
 
     def pieces_src(self, ids: Sequence[int]) -> list[str]:
@@ -316,14 +316,11 @@ def _token_of(processor: spm.SentencePieceProcessor, piece: str, size: int) -> i
     return token if token < size and not processor.is_control(token) else int(processor.unk_id())
 
 
-def _threads(texts: int) -> int:
-    """Return how many threads SentencePiece should start for so many texts; -1 = as many as there are cores."""
-    return 1 if texts < _FEW else -1
-
-
 def _segment(processor: spm.SentencePieceProcessor, texts: list[str], sampling: float, seed: int) -> list[list[int]]:
     if not sampling:
-        encoded: list[list[int]] = processor.encode(texts, add_eos=True, num_threads=_threads(len(texts)))
+        if len(texts) < _FEW:
+            return [processor.encode(text, add_eos=True) for text in texts]
+        encoded: list[list[int]] = processor.encode(texts, add_eos=True)
         return encoded
     result: list[list[int]] = []
 
