@@ -129,7 +129,8 @@ async def read_fields(request: Request, *, body_limit: int, read_timeout: float)
         ApiError: If the body is too long, takes too long, or is not what its content type says.
     """
     try:
-        body = await asyncio.wait_for(_read_body(request, body_limit), read_timeout)
+        async with asyncio.timeout(read_timeout):
+            body = await _read_body(request, body_limit)
     except TimeoutError as error:
         text = f"Invalid request: its body took more than {read_timeout:g} seconds"
         raise ApiError(408, text, {"Connection": "close"}) from error
