@@ -53,7 +53,7 @@ def compiled_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ct
     return compiled
 
 
-@pytest.fixture(params=list(build.INSTRUCTION_SETS))
+@pytest.fixture(params=build.possible_instruction_sets())
 def instruction_set(
     request: pytest.FixtureRequest, compiled_for: Callable[[str], ctypes.CDLL], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,17 @@
-/* Prints what the layers of a random network compute. The same program, compiled for every instruction set, must print the
-   same numbers up to rounding; test_emulated.py runs it for processors that are not at hand, too. It includes the sources,
-   so that it uses their structures as they are. */
+/* Prints what random linear maps give, then what the layers of a random network compute. The same program, compiled for
+   every instruction set, must print the same numbers up to rounding; test_emulated.py runs it for processors that are not at
+   hand, too. It includes the sources, so that it uses their structures as they are. Compile it with -DDIM=… for other widths
+   of the heads. */
 
 #include "../../translate/kernels/kernels.c"
 #include "../../translate/kernels/layers.c"
 
 #include <stdio.h>
 
-enum { WIDTH = 96, HEADS = 3, DIM = 32, FF = 208, VOCAB = 150, LAYERS = 2, SENTENCES = 7, SRC_LEN = 9, STEPS = 6 };
+#ifndef DIM
+#define DIM 32
+#endif
+enum { WIDTH = 96, HEADS = 3, FF = 208, VOCAB = 150, LAYERS = 2, SENTENCES = 7, SRC_LEN = 9, STEPS = 6 };
 
 static uint64_t drawn = 1;
 

@@ -22,7 +22,7 @@ def runtime(name: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")
-@pytest.mark.parametrize("name", list(build.INSTRUCTION_SETS))
+@pytest.mark.parametrize("name", build.possible_instruction_sets())
 def test_no_address_is_wrong_and_no_behaviour_undefined(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,26 @@ def test_what_rules_hold_back_is_the_best_token_that_they_allow(rules: dict[str,
         assert found[number][0].token_ids == tuple(tokens[1:])
 
 
+@pytest.mark.parametrize("beam_size", [1, 2, 5])
+@pytest.mark.parametrize("rules", [{"repetition_guard": True}, {"min_output_ratio": 1.5}], ids=str)
+def test_what_rules_leave_of_the_best_tokens_is_the_best_of_all_logits(rules: dict[str, Any], beam_size: int) -> None:
+    _, native = make_networks(num_kv_heads=2)
+    src_ids = np.random.default_rng(2).integers(4, VOCAB, (12, 8))
+    src_mask = np.arange(8) < 1 + np.arange(12)[:, None] % 8
+    free = DecodeConfig(
+        beam_size=beam_size, num_hypotheses=beam_size, max_output_len=20, repetition_guard=False, length_guard=False
+    )
+    search = BeamSearch(settings=replace(free, **rules), bos_id=2, eos_id=31, forbidden_ids=(0, 2))
+    found = search.search(native, src_ids, src_mask)
+    assert found != replace(search, settings=free).search(native, src_ids, src_mask)
+    # while the tokens of one sentence are forced, all of the batch are searched by all their logits
+    prefixes = [*[()] * 11, tuple(range(40, 59))]
+    for ours, theirs in zip(found[:11], search.search(native, src_ids, src_mask, prefixes)[:11], strict=True):
+        assert [one.token_ids for one in ours] == [one.token_ids for one in theirs]
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one.log_prob, other.log_prob, atol=1e-3)
+
+
 def test_a_narrowed_network_keeps_the_bias_of_its_output() -> None:
     (_, native), mask = make_networks(output_bias=True), np.ones((1, 3), dtype=bool)
     memory = native.encode(np.array([[5, 6, 7]]), mask)

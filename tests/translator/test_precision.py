@@ -85,13 +85,15 @@ def test_threads_of_the_engine_in_c_stay_and_a_forked_process_starts_its_own() -
     engine.cores = 2
     meet = threading.Barrier(2, timeout=20)
 
-    def ident(batch: list[int]) -> int:
+    def thread(batch: list[int]) -> threading.Thread:
         meet.wait()
-        return threading.get_ident()
+        return threading.current_thread()
 
-    first, second = (set(engine.each_batch(ident, [[0], [1]])) for _ in range(2))
+    first, second = (set(engine.each_batch(thread, [[0], [1]])) for _ in range(2))
     assert first == second
     assert len(first) == 2
+    engine.cores, meet = 3, threading.Barrier(3, timeout=20)
+    assert len(set(engine.each_batch(thread, [[0], [1], [2]]))) == 3
     texts = [f"The cat sleeps {number} times." for number in range(20)]
     expected = [one.text for one in translator.translate(texts, max_output_len=9)]
 

@@ -123,7 +123,7 @@ class DecodeConfig:
         2048,
         "Limit of sentences * hypotheses followed at once * longest source, in tokens, of a batch; one sentence is "
         "always allowed. In 8-bit integers no batch exceeds 768, so that it stays in a core's cache. It changes memory "
-        "and speed, not the text.",
+        "and speed; the text only where a shortlist, which is made for each batch, decides between near equals.",
         at_least=1,
     )
 

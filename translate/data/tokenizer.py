@@ -210,8 +210,7 @@ class Tokenizer:
     def decode_batch(self, batch: Sequence[Sequence[int]]) -> list[str]:
         """Return the texts of target ids, as `decode` gives them."""
         rows = [[int(token) for token in ids if token not in self._special] for ids in batch]
-        texts = [self._tgt.decode(ids) for ids in rows] if len(rows) < _FEW else self._tgt.decode(rows)
-        return texts or []  # of nothing SentencePiece makes an empty string
+        return [self._tgt.decode(ids) for ids in rows] if len(rows) < _FEW else list(self._tgt.decode(rows))
 
     def pieces_src(self, ids: Sequence[int]) -> list[str]:
         """Return source pieces as SentencePiece writes them, one for each id."""

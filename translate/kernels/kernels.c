@@ -201,7 +201,8 @@ static inline __attribute__((always_inline)) void mix_values(const float *weight
     for (long d = 0; d < width; d += LANES) store(out + d, sums[d / LANES] * share);
 }
 
-/* What `attend` is given, for one of its sentences; `weights` is space for `room` numbers of each head, more than keys. */
+/* What `attend` is given, for one of its sentences. `weights` is space for `room` numbers of each head, whole vectors of keys
+   and, as the last one, the factor of their softmax. */
 typedef struct {
     const float *q, *k, *v;
     const long *q_strides, *k_strides, *v_strides;
@@ -231,6 +232,7 @@ static inline __attribute__((always_inline)) void attend_one(const Sentence *own
    Strides count elements: of q [batch, heads, queries], of k and v [batch, groups, keys], of the mask's bytes
    [batch, queries, keys]; their last dimension lies together. No mask: all see all. Who sees nothing gets zeros.
    out is [batch, queries, heads, value_dim], kept [batch, queries, heads, keys] or null: the weights, to be given as zeros.
+   dim and value_dim are multiples of LANES.
    Returns 0, or 1 without memory. */
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,

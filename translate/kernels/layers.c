@@ -212,8 +212,8 @@ static void apply(const Linear *linear, const uint8_t *x, const float *row_scale
     }
 }
 
-/* Lays so many rows of a weight [rows, inputs], those that `chosen` names or, if it is null, all in order, out as `Linear`
-   has them; the panels, and `start`, are given as zeros. */
+/* Lays out rows of a weight [rows, inputs] as `Linear` has them: `outputs` rows that `chosen` names or, if it is null, the
+   first ones in order. The panels, and `start`, are given as zeros. */
 void pack(const int8_t *weight, const int64_t *chosen, long outputs, long inputs, int8_t *panels, int32_t *start) {
     for (long o = 0; o < outputs; o++) {
         const int8_t *row = weight + (chosen ? chosen[o] : o) * inputs;
@@ -360,7 +360,7 @@ static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, l
         for (long s = 0, first = 0, len = 0; s < sentences && !failed; s++, first += len) {
             const float *q = scratch.wide + first * qkv_width, *k = q + q_width;
             len = 0;
-            for (long place = 0; place < src_len; place++) len += src_mask[s * src_len + place];
+            for (long place = 0; place < src_len; place++) len += src_mask[s * src_len + place] != 0;
             failed = attend(q, strides, k, strides, k + groups * dim, strides, NULL, NULL, 1, stack->heads, groups, len,
                             len, dim, dim, 1 / sqrtf(dim), scratch.heads + first * q_width, NULL);
         }

@@ -214,7 +214,7 @@ class PackedOutput(_Packed):
         tokens: Those that may come, int64 [K]; None = all.
 
     Raises:
-        ValueError: If there is no such token.
+        ValueError: If there is no such token, or none is given.
     """
 
     def __init__(self, weights: Int8Weights, tokens: Array | None = None) -> None:
@@ -224,7 +224,9 @@ class PackedOutput(_Packed):
         if tokens is None:
             self.struct = Output(self.linear("output", weights, self.vocab_size, inputs), vocab_size=self.vocab_size)
             return
-        token_array("tokens", [tokens.min(), tokens.max()], self.vocab_size)
+        if not tokens.size:
+            raise ValueError("a search needs tokens to choose among, and there are none")
+        token_array("tokens", [int(tokens.min()), int(tokens.max())], self.vocab_size)
         is_chosen = np.zeros(self.vocab_size, bool)
         is_chosen[tokens] = True
         self._tokens, others = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)

@@ -41,7 +41,8 @@ class Shortlist:
     def __init__(self, starts: _Ids, tokens: _Ids, always: _Ids, *, copies: bool) -> None:
         self._starts, self._tokens, self._always, self._copies = starts, tokens, always, copies
         beyond = [tokens.max(initial=-1) + 1, always.max(initial=-1) + 1, (len(starts) - 1) * copies]
-        self._none = np.zeros(max(beyond), bool)  # of all tokens those that are chosen
+        self._chosen = np.zeros(max(beyond), bool)  # of all tokens those that any search may choose
+        self._chosen[always] = True
 
     @classmethod
     def learn(
@@ -79,8 +80,7 @@ class Shortlist:
 
     def tokens_for(self, src_ids: _Ids) -> _Ids:
         """Return the tokens that translations of sources [B, S] may need, ascending [K]."""
-        chosen = self._none.copy()
-        chosen[self._always] = True
+        chosen = self._chosen.copy()
         if self._copies:
             chosen[src_ids] = True
         for token in set(src_ids.ravel().tolist()):

@@ -292,7 +292,7 @@ class BeamSearch(Search):
         return namespace(logits).reshape(self.ban_(values, outputs), (*log_probs.shape, -1))
 
     def _never(self, sentence: Sentence, beams: int) -> set[tuple[int, int]]:
-        """Return which outputs of a sentence, the first so many, may not go on by which tokens."""
+        """Return the pairs of an output of a sentence, one of its first `beams`, and a token that may not follow it."""
         return {
             (beam, token_id)
             for beam in range(beams)
@@ -306,6 +306,8 @@ class BeamSearch(Search):
 
 def _without(found: Candidates, never: Sequence[set[tuple[int, int]]], count: int) -> Candidates:
     """Return the best `count` candidates of each sentence that continue no output by a token that may not follow it."""
+    if not any(never):
+        return found
     kept: list[list[tuple[float, int, int]]] = []
     for refused, *own in zip(never, *(column.tolist() for column in found), strict=True):
         allowed = [one for one in zip(*own, strict=True) if one[1:] not in refused]

@@ -50,7 +50,7 @@ def _is_degenerate(output: Sequence[int], src_ids: Ids, prefix_ids: Ids, decode:
     """Return whether a guard that is on refuses an output."""
     if decode.length_guard and output[-1] != eos_id and len(output) >= far_longer(src_ids, prefix_ids):
         return True
-    if not decode.repetition_guard or len(output) - len(set(output)) < _LOOP - 1:
+    if not decode.repetition_guard or len(output) - len(set(output)) < _LOOP - 1:  # as the next, and quicker
         return False
     if max(Counter(output).values()) < _LOOP:  # each token of a loop stands that often
         return False

@@ -44,7 +44,7 @@ class NativeEngine(LocalEngine):
     def __init__(self, network: NativeTransformer, special_ids: SpecialIds, shortlist: Shortlist | None = None) -> None:
         super().__init__(network, special_ids, network.num_parameters)
         self.network, self.shortlist = network, shortlist
-        self._pool: tuple[int, ThreadPoolExecutor] | None = None  # and the process whose threads these are
+        self._pool: tuple[tuple[int, int], ThreadPoolExecutor] | None = None  # by its process and number of threads
 
     @property
     def threads(self) -> int:
@@ -52,12 +52,17 @@ class NativeEngine(LocalEngine):
         return self.cores
 
     def each_batch(self, work: Callable[[list[int]], _Result], batches: Sequence[list[int]]) -> Iterator[_Result]:
-        """Yield `work(batch)` for each batch, in their order, by threads that stay for the next search."""
+        """Yield `work(batch)` for each batch, in their order, by threads that stay for the next search.
+
+        Searches that are asked for at the same time share them.
+        """
         if min(self.workers, len(batches)) < 2:
-            return map(work, batches)
-        if self._pool is None or self._pool[0] != os.getpid():  # threads do not come along into a forked process
-            self._pool = os.getpid(), ThreadPoolExecutor(self.workers, "translate")
-        return self._pool[1].map(work, batches)
+            yield from map(work, batches)
+            return
+        wanted = os.getpid(), self.workers  # threads do not come along into a forked process
+        if self._pool is None or self._pool[0] != wanted:
+            self._pool = wanted, ThreadPoolExecutor(self.workers, "translate")
+        yield from self._pool[1].map(work, batches)
 
     def run_search(
         self,
