@@ -12,7 +12,7 @@
 /* exp(x) for x <= 0, to 4e-6 of its value, near 0 to 3e-7: 2^n * 2^f with |f| <= 1 / 2, the second by its Taylor series.
    Below -87 it stays at 2^-126, NaN stays NaN. */
 static inline lanes exp_below(lanes x) {
-    lanes t = choose(x < -87.3365f, (lanes){0} - 126.0f, x * 1.442695041f);
+    lanes t = larger_lanes((lanes){0} - 126.0f, x * 1.442695041f);
     lanes near = t + 12582912.0f; /* the nearest whole number, in its last bits */
     lanes f = t - (near - 12582912.0f);
     lanes p = 1.33335581e-3f + f * 1.54035304e-4f;

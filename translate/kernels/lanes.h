@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stdint.h>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
+#endif
+
 #ifdef __AVX512VNNI__
 #define LANES 16 /* floats in a vector */
 #elif defined(__ARM_FEATURE_DOTPROD)
@@ -31,7 +37,27 @@ static inline lanes choose(int_lanes which, lanes yes, lanes no) {
     return (lanes)((which & (int_lanes)yes) | (~which & (int_lanes)no));
 }
 
-static inline lanes larger_lanes(lanes a, lanes b) { return choose(a > b, a, b); } /* b where a is NaN */
+/* The larger of each pair of numbers; b where one of the two is NaN. */
+static inline lanes larger_lanes(lanes a, lanes b) {
+#if LANES == 16
+    return (lanes)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return (lanes)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return choose(a > b, a, b);
+#endif
+}
+
+static inline int_lanes larger_integers(int_lanes a, int_lanes b) {
+#if LANES == 16
+    return (int_lanes)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (int_lanes)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+    int_lanes more = a > b;
+    return (a & more) | (b & ~more);
+#endif
+}
 
 static inline lanes sum_lanes(lanes a, lanes b) { return a + b; }
 

@@ -136,10 +136,7 @@ int attend(const float *q, const long *q_strides, const float *k, const long *k_
 static void round_inputs(const float *x, long rows, long cols, uint8_t *out, float *scale) {
     for (long r = 0; r < rows; r++, x += cols, out += cols) {
         int_lanes most = {0}; /* of magnitudes as integers, in which their order is the same and NaN is the largest */
-        for (long j = 0; j < cols; j += LANES) {
-            int_lanes more = (load_integers(x + j) & 0x7fffffff) - most;
-            most += more & ~(more >> 31);
-        }
+        for (long j = 0; j < cols; j += LANES) most = larger_integers(load_integers(x + j) & 0x7fffffff, most);
         float largest = larger(largest_of((lanes)most), 1e-30f);
         scale[r] = largest + sum_of((lanes)most * 0.0f);
         lanes factor = (lanes){0} + 127 / largest;

@@ -8,12 +8,6 @@
 
 #include "lanes.h"
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__ARM_FEATURE_DOTPROD)
-#include <arm_neon.h>
-#endif
-
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define MOVED 1 /* one factor of the products has no sign: inputs stay moved by 128, which `start` takes back */
 #else
