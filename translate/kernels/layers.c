@@ -147,10 +147,14 @@ static void round_inputs(const float *x, long rows, long cols, uint8_t *out, flo
     }
 }
 
+/* What becomes of the outputs of a linear map. */
+enum end { WRITTEN, RELU, ADDED };
+
 /* PANEL outputs of up to ROWS inputs; `count` is known where this is called, so that the sums stay in registers. */
 static inline __attribute__((always_inline)) void panel(const uint8_t *x, long inputs, long count, const int8_t *weight,
                                                         const float *row_scale, const float *scale, const float *bias,
-                                                        const int32_t *start, float *out, long stride, long valid) {
+                                                        const int32_t *start, enum end end, float *out, long stride,
+                                                        long valid) {
     for (long first = 0; first < PANEL; first += VECTORS * LANES) {
         int_lanes sums[ROWS][VECTORS];
 #pragma GCC unroll 8
@@ -178,23 +182,30 @@ static inline __attribute__((always_inline)) void panel(const uint8_t *x, long i
                 found[r][v] = sum * row_scale[r] + load(bias + first + LANES * v);
             }
         long left = valid - first;
-        for (long r = 0; r < count; r++)
+        for (long r = 0; r < count; r++) {
+            float *to = out + r * stride + first, *from = (float *)found[r];
             if (left >= VECTORS * LANES)
-                for (long v = 0; v < VECTORS; v++) store(out + r * stride + first + LANES * v, found[r][v]);
-            else if (left > 0)
-                memcpy(out + r * stride + first, found[r], left * sizeof(float));
+                for (long v = 0; v < VECTORS; v++) {
+                    lanes one = found[r][v];
+                    if (end == RELU) one = larger_lanes((lanes){0}, one); /* keeps NaN */
+                    if (end == ADDED) one += load(to + LANES * v);
+                    store(to + LANES * v, one);
+                }
+            else
+                for (long j = 0; j < left; j++) to[j] = end == ADDED ? to[j] + from[j] : end == RELU && from[j] < 0 ? 0 : from[j];
+        }
     }
 }
 
-/* out[r] = weight x[r] + bias for inputs that `round_inputs` made. */
-static void apply(const Linear *linear, const uint8_t *x, const float *row_scale, long rows, float *out) {
+/* out[r] = weight x[r] + bias for inputs that `round_inputs` made, or its positive part, or out[r] with that added. */
+static void apply(const Linear *linear, const uint8_t *x, const float *row_scale, long rows, enum end end, float *out) {
     long inputs = linear->inputs, outputs = linear->outputs;
     for (long o = 0; o < outputs; o += PANEL) {
         const int8_t *weight = linear->weight + o * inputs;
         long valid = outputs - o < PANEL ? outputs - o : PANEL;
 #define PANEL_OF(count)                                                                                              \
     panel(x + r * inputs, inputs, count, weight, row_scale + r, linear->scale + o, linear->bias + o,                \
-          linear->start + o, out + r * outputs + o, outputs, valid)
+          linear->start + o, end, out + r * outputs + o, outputs, valid)
         long r = 0;
         for (; r + ROWS <= rows; r += ROWS) PANEL_OF(ROWS);
         switch (rows - r) {
@@ -246,9 +257,9 @@ static int reserve(Scratch *scratch, const Stack *stack, long rows, long logits)
     return 0;
 }
 
-static void linear(const Linear *map, const float *x, long rows, Scratch *scratch, float *out) {
+static void linear(const Linear *map, const float *x, long rows, Scratch *scratch, enum end end, float *out) {
     round_inputs(x, rows, map->inputs, scratch->rounded, scratch->row_scale);
-    apply(map, scratch->rounded, scratch->row_scale, rows, out);
+    apply(map, scratch->rounded, scratch->row_scale, rows, end, out);
 }
 
 static void norm(const Norm *with, const float *x, long rows, long width, float *out) {
@@ -277,17 +288,16 @@ static const float *before(const Stack *stack, const Norm *with, const float *x,
     return space;
 }
 
-/* x += out, then its norm where that comes last. */
-static void after(const Stack *stack, const Norm *with, float *x, const float *out, long rows) {
-    for (long j = 0; j < rows * stack->width; j++) x[j] += out[j];
+/* x plus what a sub-layer's last map makes of `inner`, and the norm of that where it comes last. */
+static void after(const Stack *stack, const Linear *map, const Norm *with, const float *inner, long rows, Scratch *scratch, float *x) {
+    linear(map, inner, rows, scratch, ADDED, x);
     if (!stack->norm_first) norm(with, x, rows, stack->width, x);
 }
 
 static void activate(const Stack *stack, float *x, long rows) {
     long width = stack->ff_width;
-    if (stack->activation == 0) {
-        for (long j = 0; j < rows * width; j++) x[j] = x[j] < 0 ? 0 : x[j]; /* keeps NaN */
-    } else if (stack->activation == 1) {
+    if (stack->activation == 0) return; /* the linear map has done it */
+    if (stack->activation == 1) {
         for (long j = 0; j < rows * width; j++) x[j] = 0.5f * x[j] * (1 + erff(x[j] * 0.70710678f));
     } else if (stack->activation == 3) {
         for (long j = 0; j < rows * width; j++) x[j] = x[j] / (1 + expf(-x[j]));
@@ -301,10 +311,10 @@ static void activate(const Stack *stack, float *x, long rows) {
 }
 
 static void feed_forward(const Stack *stack, const Layer *layer, float *x, long rows, Scratch *scratch) {
-    linear(&layer->inner, before(stack, &layer->ff_norm, x, rows, scratch->space), rows, scratch, scratch->wide);
+    linear(&layer->inner, before(stack, &layer->ff_norm, x, rows, scratch->space), rows, scratch,
+           stack->activation == 0 ? RELU : WRITTEN, scratch->wide);
     activate(stack, scratch->wide, rows);
-    linear(&layer->outer, scratch->wide, rows, scratch, scratch->space);
-    after(stack, &layer->ff_norm, x, scratch->space, rows);
+    after(stack, &layer->outer, &layer->ff_norm, scratch->wide, rows, scratch, x);
 }
 
 static void last(const Stack *stack, float *x, long rows) {
@@ -318,7 +328,7 @@ int project(const Linear *map, const float *x, long rows, float *out) {
     for (long first = 0; rounded && first < rows; first += BLOCK) {
         long count = rows - first < BLOCK ? rows - first : BLOCK;
         round_inputs(x + first * map->inputs, count, map->inputs, rounded, row_scale);
-        apply(map, rounded, row_scale, count, out + first * map->outputs);
+        apply(map, rounded, row_scale, count, WRITTEN, out + first * map->outputs);
     }
     free(rounded);
     return !rounded;
@@ -353,7 +363,7 @@ static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, l
     int failed = 0;
     for (long number = 0; number < stack->layers && !failed; number++) {
         const Layer *layer = stack->layer + number;
-        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, scratch.wide);
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, WRITTEN, scratch.wide);
         for (long s = 0, first = 0, len = 0; s < sentences && !failed; s++, first += len) {
             const float *q = scratch.wide + first * qkv_width, *k = q + q_width;
             len = 0;
@@ -361,8 +371,7 @@ static int encode_block(const Stack *stack, float *x, const uint8_t *src_mask, l
             failed = attend(q, strides, k, strides, k + groups * dim, strides, NULL, NULL, 1, stack->heads, groups, len,
                             len, dim, dim, 1 / sqrtf(dim), scratch.heads + first * q_width, NULL);
         }
-        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
-        after(stack, &layer->self_norm, x, scratch.space, rows);
+        after(stack, &layer->self_out, &layer->self_norm, scratch.heads, rows, &scratch, x);
         feed_forward(stack, layer, x, rows, &scratch);
     }
     last(stack, x, rows);
@@ -414,7 +423,7 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
         const LayerState *state = states + number;
         float *q = scratch.wide, *self_k = state->self_kv + first * kv_strides[0];
         float *self_v = self_k + groups * kv_strides[1];
-        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, q);
+        linear(&layer->qkv, before(stack, &layer->self_norm, x, rows, scratch.space), rows, &scratch, WRITTEN, q);
         for (long r = 0; r < rows; r++)
             for (long part = 0; part < 2 * groups; part++) /* keys of all groups, then values */
                 memcpy(self_k + (r / hypotheses) * kv_strides[0] + part * kv_strides[1] +
@@ -422,19 +431,17 @@ static int step_block(const Stack *stack, const LayerState *states, long first, 
                        q + r * qkv_width + q_width + part * dim, dim * sizeof(float));
         failed = attend(q, q_strides, self_k, kv_strides, self_v, kv_strides, descent, descent_strides, sentences,
                         stack->heads, groups, hypotheses, keys, dim, dim, scale, scratch.heads, NULL);
-        linear(&layer->self_out, scratch.heads, rows, &scratch, scratch.space);
-        after(stack, &layer->self_norm, x, scratch.space, rows);
+        after(stack, &layer->self_out, &layer->self_norm, scratch.heads, rows, &scratch, x);
 
         const float *memory_k = state->memory_kv + first * state->memory_strides[0];
         const float *memory_v = memory_k + state->memory_strides[1];
         long memory_strides[3] = {state->memory_strides[0], state->memory_strides[2], state->memory_strides[3]};
-        linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, q);
+        linear(&layer->cross_q, before(stack, &layer->cross_norm, x, rows, scratch.space), rows, &scratch, WRITTEN, q);
         failed |= attend(q, cross_strides, memory_k, memory_strides, memory_v, memory_strides, src_mask,
                          src_strides, sentences, stack->heads, groups, hypotheses, src_len, dim, dim, scale,
                          scratch.heads,
                          state->cross_weights ? state->cross_weights + first * hypotheses * stack->heads * src_len : NULL);
-        linear(&layer->cross_out, scratch.heads, rows, &scratch, scratch.space);
-        after(stack, &layer->cross_norm, x, scratch.space, rows);
+        after(stack, &layer->cross_out, &layer->cross_norm, scratch.heads, rows, &scratch, x);
         feed_forward(stack, layer, x, rows, &scratch);
     }
     last(stack, x, rows);
@@ -450,7 +457,7 @@ static int answer(const Output *output, const float *x, long first, long sentenc
     for (long done = 0; done < sentences && !failed; done += most) {
         long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * result->count;
         float *logits = result->logits ? result->logits + sentence * hypotheses * outputs : scratch.logits;
-        linear(map, x + done * hypotheses * map->inputs, count * hypotheses, &scratch, logits);
+        linear(map, x + done * hypotheses * map->inputs, count * hypotheses, &scratch, WRITTEN, logits);
         if (!result->logits)
             failed = best_continuations(logits, result->sums + sentence * hypotheses, result->banned,
                                         result->num_banned, count, hypotheses, outputs - output->sampled,
