@@ -161,18 +161,27 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
 
 #define WIDE 64 /* most numbers of a value that are added up at once */
 
+/* q k for one query and `count` keys, lane by lane. */
+static inline __attribute__((always_inline)) void dot_products(const float *q, const float *k, long k_stride, const long *seen,
+                                                               long count, long dim, lanes *dots) {
+#pragma GCC unroll 16
+    for (long l = 0; l < count; l++) {
+        const float *key = k + seen[l] * k_stride;
+        dots[l] = load(q) * load(key);
+        for (long d = LANES; d < dim; d += LANES) dots[l] += load(q + d) * load(key + d);
+    }
+}
+
 /* q k * scale for one query and the `count` keys in `seen`, which names keys up to the next whole vector; -inf behind them. */
 static inline __attribute__((always_inline)) void score_keys(const float *q, const float *k, long k_stride, const long *seen,
                                                              long count, long dim, float scale, float *scores) {
     lanes number;
     for (long l = 0; l < LANES; l++) number[l] = l;
     for (long i = 0; i < count; i += LANES) {
-        lanes dots[LANES];
-        for (long l = 0; l < LANES; l++) {
-            const float *key = k + seen[i + l] * k_stride;
-            dots[l] = load(q) * load(key);
-            for (long d = LANES; d < dim; d += LANES) dots[l] += load(q + d) * load(key + d);
-        }
+        lanes dots[LANES] = {0};
+        /* a known count makes faster code */
+        if (count - i > LANES / 2) dot_products(q, k, k_stride, seen + i, LANES, dim, dots);
+        else dot_products(q, k, k_stride, seen + i, LANES / 2, dim, dots);
         store(scores + i, choose(number < (float)(count - i), fold(dots, sum_lanes) * scale, (lanes){0} - INFINITY));
     }
 }

@@ -127,13 +127,16 @@ class _SearchArrays:
 
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
-        found = []
-        for number, (length, count) in enumerate(zip(self.lengths.tolist(), self.num_endings.tolist(), strict=True)):
-            steps: list[Array] = [x[number, :length].ravel() for x in (self.token_ids, self.beams, self.log_probs)]
-            ends = (x[number, :count].tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs))
-            token_ids, beams, log_probs = (x.tolist() for x in steps)
-            found.append(Searched(token_ids, beams, log_probs, list(zip(*ends, strict=True))))
-        return found
+        sentences, size = self.ids.shape
+        steps = [x[:, : self.lengths.max()].reshape(sentences, -1) for x in (self.token_ids, self.beams, self.log_probs)]
+        ends = [x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)]
+        counts = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
+        return [
+            Searched(token_ids[:taken], beams[:taken], log_probs[:taken], list(zip(*own, strict=True))[:endings])
+            for (taken, endings), token_ids, beams, log_probs, *own in zip(
+                counts, *(x.tolist() for x in steps), *ends, strict=True
+            )
+        ]
 
 
 class _Packed:

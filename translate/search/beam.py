@@ -255,13 +255,11 @@ class BeamSearch(Search):
 
     def _best_hypotheses(self, sentence: Sentence) -> list[Hypothesis]:
         """Return the best hypotheses of a sentence that is done; at its limit unfinished outputs fill the list up."""
-        size, wanted = sentence.beam_size, self.settings.num_hypotheses
-        newest = zip(
-            *(column[-size:] for column in (sentence.beams, sentence.token_ids, sentence.log_probs)), strict=True
-        )
-        possible = [one for one in newest if one[2] != -math.inf]
-        missing = max(0, wanted - len(sentence.endings))
-        endings = sentence.endings + [self._end(sentence.length, *one) for one in possible[:missing]]
+        size, wanted, endings = sentence.beam_size, self.settings.num_hypotheses, sentence.endings
+        if len(endings) < wanted:
+            newest = (column[-size:] for column in (sentence.beams, sentence.token_ids, sentence.log_probs))
+            possible = [one for one in zip(*newest, strict=True) if one[2] != -math.inf]
+            endings = endings + [self._end(sentence.length, *one) for one in possible[: wanted - len(endings)]]
         hypotheses = []
         for ending in sorted(endings, key=lambda ending: -ending.score)[:wanted]:
             token_ids, sums = sentence.path(ending.length - 1, ending.beam)
