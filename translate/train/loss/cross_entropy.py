@@ -83,17 +83,18 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         loss = hidden.new_zeros((), dtype=torch.float32)
         grad_hidden = torch.empty_like(hidden, dtype=torch.float32) if needs_grad else None
         grad_weight = torch.zeros_like(weight, dtype=torch.float32) if needs_grad else None
-        buffer = hidden.new_empty(min(chunk_tokens, hidden.size(0)), weight.size(0))  # new memory would cost a tenth
+        rounded = hidden.new_empty(min(chunk_tokens, hidden.size(0)), weight.size(0))  # new memory would cost a tenth
+        wide = rounded if dtype == torch.float32 else torch.empty_like(rounded, dtype=torch.float32)
         for start in range(0, hidden.size(0), chunk_tokens):
             part = slice(start, start + chunk_tokens)
-            chunk = hidden[part]
-            logits = torch.mm(chunk, weight.T, out=buffer[: chunk.size(0)]).float()
-            rows = labels[part, None]
+            chunk, rows = hidden[part], labels[part, None]
+            products = torch.mm(chunk, weight.T, out=rounded[: chunk.size(0)])
+            logits = products if dtype == torch.float32 else wide[: chunk.size(0)].copy_(products)
             label_logits = logits.gather(1, rows).sum()
             loss += normalizer(logits) - (1 - smoothing) * label_logits
             if grad_hidden is not None and grad_weight is not None:
                 logits.scatter_add_(1, rows, logits.new_full((), smoothing - 1).expand_as(rows))
-                _add_gradients_(logits, chunk, weight, grad_hidden[part], grad_weight)
+                _add_gradients_(logits, products, chunk, weight, grad_hidden[part], grad_weight)
         if smoothing:
             share = smoothing / weight.size(0)
             hidden_sum, weight_sum = hidden.sum(0, dtype=torch.float32), weight.sum(0, dtype=torch.float32)
@@ -111,11 +112,14 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         return grad_hidden * grad_output, grad_weight * grad_output, None, None, None, None, None, None
 
 
-def _add_gradients_(grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor) -> None:
+def _add_gradients_(
+    grad: Tensor, space: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Tensor, grad_weight: Tensor
+) -> None:
     """Add the gradients of a chunk, computed by products in the dtype of `weight`.
 
     Args:
         grad: Gradient by the logits [tokens, V], float32; used up.
+        space: As large, in the dtype of `weight`; overwritten.
         chunk: Hidden states [tokens, M].
         weight: [V, M].
         grad_hidden: Set to `grad @ weight` [tokens, M], float32.
@@ -127,9 +131,9 @@ def _add_gradients_(grad: Tensor, chunk: Tensor, weight: Tensor, grad_hidden: Te
     elif weight.dtype == torch.float16:
         _add_float16_gradients_(grad, chunk, weight, grad_hidden, grad_weight)
     else:
-        grad = grad.to(weight.dtype)
-        grad_hidden.copy_(grad @ weight)
-        grad_weight += grad.T @ chunk
+        space.copy_(grad)
+        grad_hidden.copy_(space @ weight)
+        grad_weight += space.T @ chunk
 
 
 def _add_float16_gradients_(
@@ -152,7 +156,6 @@ def _add_float16_gradients_(
 
 def log_sum_exp_(logits: Tensor) -> Tensor:
     """Return the summed log-sum-exp of float32 logits [tokens, V], and write its gradient, softmax, over them."""
-    top = logits.amax(dim=1, keepdim=True)
-    sums = logits.sub_(top).exp_().sum(dim=1, keepdim=True)
-    logits.mul_(sums.reciprocal())
-    return (sums.log() + top).sum()
+    top = logits.amax(dim=1)
+    torch.softmax(logits, dim=1, out=logits)
+    return (top - logits.amax(dim=1).log()).sum()  # of the likeliest token, whose share is at least 1 / V
