@@ -60,7 +60,8 @@ def explicit_attention(
 ) -> tuple[Tensor, Tensor]:
     """Compute softmax(q kᵀ * scale, masked) v in plain steps, with the weights in between.
 
-    The queries are scaled, not the scores: in float16, scores overflow above 65,504.
+    The queries are scaled, not the scores: in float16, scores overflow above 65,504. The softmax is in float32 or more,
+    which on a CPU is several times as fast as in bfloat16.
 
     Args:
         q: [B, H, Q, D].
@@ -73,8 +74,8 @@ def explicit_attention(
             head's weights, head h takes. The mask stands between them.
 
     Returns:
-        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it may attend to
-        nothing; after talking heads to whatever the mixing gives.
+        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it
+        may attend to nothing; after talking heads to whatever the mixing gives.
     """
     batch, heads, queries, head_dim = q.shape
     q = q * (head_dim**-0.5 if scale is None else scale)
@@ -82,16 +83,17 @@ def explicit_attention(
     scores = (grouped @ k.transpose(-2, -1)).view(batch, heads, queries, -1)  # [B, H, Q, K]
     if mixes is not None:
         scores = torch.einsum("bhqk,gh->bgqk", scores, mixes[0])
+    dtype = torch.promote_types(scores.dtype, torch.float32)
     if attn_mask is None:
-        weights = scores.softmax(dim=-1)
+        weights = scores.softmax(dim=-1, dtype=dtype)
     else:
         blocked = ~attn_mask
-        weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1)
+        weights = scores.masked_fill(blocked, torch.finfo(scores.dtype).min).softmax(dim=-1, dtype=dtype)
         weights = weights.masked_fill(blocked, 0.0)  # changes only rows that may attend to nothing
     if mixes is not None:
-        weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1])
+        weights = torch.einsum("bhqk,gh->bgqk", weights, mixes[1].to(dtype))
     kept = apply_dropout(weights, dropout, training=True).reshape(batch, k.size(1), -1, k.size(2))  # [B, G, R * Q, K]
-    return (kept @ v).view(batch, heads, queries, -1), weights  # [B, H, Q, E], [B, H, Q, K]
+    return (kept.to(v.dtype) @ v).view(batch, heads, queries, -1), weights  # [B, H, Q, E], [B, H, Q, K]
 
 
 def explicit_is_faster(q: Tensor, dropout: float) -> bool:
