@@ -1,17 +1,15 @@
 /* Prints what random linear maps give, then what the layers of a random network compute. The same program, compiled for
    every instruction set, must print the same numbers up to rounding; test_emulated.py runs it for processors that are not at
-   hand, too. It includes the sources, so that it uses their structures as they are. Compile it with -DDIM=… for other widths
-   of the heads. */
+   hand, too. It includes the sources, so that it uses their structures as they are. Its argument is the width of the heads. */
 
 #include "../../translate/kernels/kernels.c"
 #include "../../translate/kernels/layers.c"
 
 #include <stdio.h>
 
-#ifndef DIM
-#define DIM 32
-#endif
 enum { WIDTH = 96, HEADS = 3, FF = 208, VOCAB = 150, LAYERS = 2, SENTENCES = 7, SRC_LEN = 9, STEPS = 6 };
+
+static long dim; /* of a head */
 
 static uint64_t drawn = 1;
 
@@ -46,8 +44,8 @@ static Norm draw_norm(void) {
 }
 
 static Layer draw_layer(void) {
-    return (Layer){draw_linear(3 * HEADS * DIM, WIDTH), draw_linear(WIDTH, HEADS * DIM), draw_linear(HEADS * DIM, WIDTH),
-                   draw_linear(WIDTH, HEADS * DIM),     draw_linear(FF, WIDTH),          draw_linear(WIDTH, FF),
+    return (Layer){draw_linear(3 * HEADS * dim, WIDTH), draw_linear(WIDTH, HEADS * dim), draw_linear(HEADS * dim, WIDTH),
+                   draw_linear(WIDTH, HEADS * dim),     draw_linear(FF, WIDTH),          draw_linear(WIDTH, FF),
                    draw_norm(),                         draw_norm(),                     draw_norm()};
 }
 
@@ -55,10 +53,12 @@ static void print_all(const float *x, long count) {
     for (long i = 0; i < count; i++) printf("%.9g\n", x[i]);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count != 2) return 1;
+    dim = atol(arguments[1]);
     Layer layers[LAYERS];
     for (long number = 0; number < LAYERS; number++) layers[number] = draw_layer();
-    Stack stack = {LAYERS, WIDTH, HEADS, HEADS, DIM, FF, 1, 0, layers, draw_norm()};
+    Stack stack = {LAYERS, WIDTH, HEADS, HEADS, dim, FF, 1, 0, layers, draw_norm()};
     uint8_t mask[SENTENCES * SRC_LEN];
     for (long i = 0; i < SENTENCES * SRC_LEN; i++) mask[i] = i % SRC_LEN <= i / SRC_LEN;
 
@@ -78,9 +78,9 @@ int main(void) {
     Embedding embedding = {draw_many(VOCAB * WIDTH, 1), NULL, NULL, 1, draw_many(WIDTH, 1)};
     LayerState states[LAYERS];
     for (long number = 0; number < LAYERS; number++)
-        states[number] = (LayerState){draw_many(SENTENCES * 2 * HEADS * STEPS * DIM, 0),
-                                      draw_many(SENTENCES * 2 * HEADS * SRC_LEN * DIM, 1),
-                                      {2 * HEADS * SRC_LEN * DIM, HEADS * SRC_LEN * DIM, SRC_LEN * DIM, DIM},
+        states[number] = (LayerState){draw_many(SENTENCES * 2 * HEADS * STEPS * dim, 0),
+                                      draw_many(SENTENCES * 2 * HEADS * SRC_LEN * dim, 1),
+                                      {2 * HEADS * SRC_LEN * dim, HEADS * SRC_LEN * dim, SRC_LEN * dim, dim},
                                       NULL};
     int64_t ids[SENTENCES];
     float logits[SENTENCES * VOCAB];

@@ -4,7 +4,6 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +13,31 @@ from translate.kernels import build
 
 PROGRAM = Path(__file__).with_name("random_network.c")
 ARM_COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+pytestmark = pytest.mark.slow  # compiles
 MAPPED = 70 * sum(range(1, 14))  # numbers that linear maps give, of inputs that are the same to the bit
 
 
-def outputs(compiler: str, name: str, dim: int, folder: Path, *runner: str) -> np.ndarray:
-    """Return what the program prints, compiled for an instruction set and heads of a width."""
+def compiled(compiler: str, name: str, folder: Path, *more: str) -> Path:
+    """Return the program, compiled for an instruction set."""
     flags = [flag for flag in build.FLAGS if flag not in ("-shared", "-fPIC")] + [*build.INSTRUCTION_SETS[name].flags]
-    flags += ["-static"] if runner else []  # an emulator has no libraries
     binary = folder / name
-    command = [compiler, *flags, f"-DDIM={dim}", "-Wall", "-Werror", "-o", str(binary), str(PROGRAM), "-lm"]
+    command = [compiler, *flags, *more, "-Wall", "-Werror", "-o", str(binary), str(PROGRAM), "-lm"]
     subprocess.run(command, check=True, capture_output=True, text=True)
-    done = subprocess.run([*runner, str(binary)], check=True, capture_output=True, text=True)
-    return np.array(done.stdout.split(), dtype=np.float64)
+    return binary
 
 
-def run_on_arm(name: str, dim: int, folder: Path) -> np.ndarray:
-    """Return what the program prints on ARM, in an emulator."""
+def compiled_for_arm(name: str, folder: Path) -> list[str]:
+    """Return the command that runs the program on ARM, in an emulator."""
     for command in (ARM_COMPILER, EMULATOR):
         if shutil.which(command) is None:
             pytest.skip(f"there is no {command} (Debian: gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user)")
-    return outputs(ARM_COMPILER, name, dim, folder, EMULATOR)
+    return [EMULATOR, str(compiled(ARM_COMPILER, name, folder, "-static"))]  # an emulator has no libraries
+
+
+def outputs(command: list[str], dim: int) -> np.ndarray:
+    """Return what the program prints with heads of a width."""
+    done = subprocess.run([*command, str(dim)], check=True, capture_output=True, text=True)
+    return np.array(done.stdout.split(), dtype=np.float64)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,8 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], np.nda
     """What plain C computes here, by the width of heads."""
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler (cc)")
-    return cache(lambda dim: outputs("cc", "portable", dim, tmp_path_factory.mktemp("portable")))
+    binary = compiled("cc", "portable", tmp_path_factory.mktemp("portable"))
+    return lambda dim: outputs([str(binary)], dim)
 
 
 def check(found: np.ndarray, expected: np.ndarray) -> None:
@@ -53,20 +58,20 @@ def check(found: np.ndarray, expected: np.ndarray) -> None:
     assert np.abs(found - expected).mean() < 2e-3
 
 
-@pytest.mark.parametrize("dim", [32, 48, 64])
 @pytest.mark.parametrize("name", [name for name in build.INSTRUCTION_SETS if name != "portable"])
 def test_all_instruction_sets_compute_the_same(
-    name: str, dim: int, expected: Callable[[int], np.ndarray], tmp_path: Path
+    name: str, expected: Callable[[int], np.ndarray], tmp_path: Path
 ) -> None:
     if name in build.usable_instruction_sets():
-        found = outputs("cc", name, dim, tmp_path)
+        command = [str(compiled("cc", name, tmp_path))]
     elif "aarch64" in build.INSTRUCTION_SETS[name].machines:
-        found = run_on_arm(name, dim, tmp_path)
+        command = compiled_for_arm(name, tmp_path)
     else:
         pytest.skip(f"this processor has no {name}")
-    check(found, expected(dim))
+    for dim in (32, 48, 64):
+        check(outputs(command, dim), expected(dim))
 
 
 @pytest.mark.skipif(platform.machine() == "aarch64", reason="plain C on ARM is what the others are compared with")
 def test_plain_c_computes_the_same_on_arm(expected: Callable[[int], np.ndarray], tmp_path: Path) -> None:
-    check(run_on_arm("portable", 32, tmp_path), expected(32))
+    check(outputs(compiled_for_arm("portable", tmp_path), 32), expected(32))
