@@ -246,6 +246,10 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("+trainer.foo=1", "unknown setting trainer.foo"),
         ("+foo=1", "unknown setting foo"),
         ("optim.lr=1,2", "optim.lr=1,2 holds several values: -m sweeps"),
+        (
+            "+data.parts.mine.train=[a,b]",
+            "the part mine cannot be added here: write it into a file beside conf/data/gen",
+        ),
         ("model=tny", "there is no model/tny; conf/model has base, big, small, tiny"),
         ("model.d_model=wide", "model.d_model: Value 'wide' of type 'str' could not be converted to Integer"),
         ("optim.lr=-1", "optim.lr (-1.0) must be above 0"),

@@ -63,6 +63,28 @@ def test_cores_agree(kind: str, groups: int) -> None:
     assert_close(weights.sum(-1), sums)
 
 
+@pytest.mark.parametrize("keys", [1, 15, 16, 40])
+def test_cores_agree_on_short_rows_of_scores_and_on_long_ones_backward_too(keys: int) -> None:
+    found, mask = [], random(2, 1, 5, keys, seed=4) > -1
+    mask[..., 0] = True
+    for core in (fused_attention, lambda *args: explicit_attention(*args)[0]):
+        inputs = [random(2, 4, length, 8, seed=length).double().requires_grad_() for length in (5, keys, keys)]
+        inputs[1].data[0] *= 1_000  # exp of such scores would be infinite
+        out = core(*inputs, mask)
+        found.append((out, *torch.autograd.grad(out.square().sum(), inputs)))
+    for fused, explicit in zip(*found, strict=True):
+        assert_close(explicit, fused, atol=1e-9, rtol=1e-6)
+
+
+def test_weights_are_not_rounded_to_bfloat16() -> None:
+    q, k = random(2, 4, 5, 8), random(2, 4, 5, 8, seed=2)
+    for length in (5, 20):
+        long = k.repeat(1, 1, length // 5, 1).bfloat16()
+        weights = explicit_attention(q.bfloat16(), long, long, None)[1]
+        assert weights.dtype == torch.float32
+        assert_close(weights.sum(-1), torch.ones(2, 4, 5))
+
+
 @pytest.mark.parametrize("groups", HEAD_COUNTS)
 def test_a_mask_per_head_is_honoured(groups: int) -> None:
     q, k, v = random(2, 4, 5, 8), random(2, groups, 5, 8, seed=2), random(2, groups, 5, 8, seed=3)

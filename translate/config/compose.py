@@ -156,4 +156,11 @@ _MESSAGES: tuple[tuple[str, Callable[[re.Match[str], type], str]], ...] = (
         r"Ambiguous value for argument '([^']+)'",
         lambda found, _: f"{found[1]} holds several values: -m sweeps over them, [brackets] make a list of them",
     ),
+    (
+        r"dict is not a subclass of PartConfig[\s\S]*full_key: (\S+)",
+        lambda found, _: (
+            f"the part {found[1]} cannot be added here: write it into a file beside conf/data/general.yaml, NAME.yaml, "
+            "and set data=NAME"
+        ),
+    ),
 )

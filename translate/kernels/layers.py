@@ -128,7 +128,9 @@ class _SearchArrays:
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
         sentences, size = self.ids.shape
-        steps = [x[:, : self.lengths.max()].reshape(sentences, -1) for x in (self.token_ids, self.beams, self.log_probs)]
+        steps = [
+            x[:, : self.lengths.max()].reshape(sentences, -1) for x in (self.token_ids, self.beams, self.log_probs)
+        ]
         ends = [x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)]
         counts = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
         return [
