@@ -283,9 +283,8 @@ def test_an_output_layer_that_is_not_tied_begins_as_small_as_an_embedding() -> N
 
 
 def test_rms_norm_divides_by_the_root_mean_square() -> None:
-    x = (
-        torch.randn(3, 8, generator=torch.Generator().manual_seed(0)) * 1e-2
-    )  # small, so that a large epsilon would show
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(3, 8, generator=generator) * 1e-2  # small, so that a large epsilon would show
     norm = make_norm(ModelConfig(d_model=8, num_heads=1, norm="rmsnorm"))
     assert_close(norm(x), x / x.square().mean(dim=1, keepdim=True).sqrt(), atol=0, rtol=0.02)
     assert_close(norm(torch.zeros(1, 8)), torch.zeros(1, 8))

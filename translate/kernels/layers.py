@@ -128,16 +128,13 @@ class _SearchArrays:
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
         sentences, size = self.ids.shape
-        steps = [
-            x[:, : self.lengths.max()].reshape(sentences, -1) for x in (self.token_ids, self.beams, self.log_probs)
-        ]
-        ends = [x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)]
+        newest = (x[:, : self.lengths.max()] for x in (self.token_ids, self.beams, self.log_probs))
+        steps = zip(*(x.reshape(sentences, -1).tolist() for x in newest), strict=True)
+        endings = zip(*(x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)), strict=True)
         counts = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
         return [
-            Searched(token_ids[:taken], beams[:taken], log_probs[:taken], list(zip(*own, strict=True))[:endings])
-            for (taken, endings), token_ids, beams, log_probs, *own in zip(
-                counts, *(x.tolist() for x in steps), *ends, strict=True
-            )
+            Searched(*(column[:taken] for column in columns), list(zip(*ends, strict=True))[:ended])
+            for columns, ends, (taken, ended) in zip(steps, endings, counts, strict=True)
         ]
 
 
