@@ -128,13 +128,17 @@ class _SearchArrays:
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
         sentences, size = self.ids.shape
-        newest = (x[:, : self.lengths.max()] for x in (self.token_ids, self.beams, self.log_probs))
-        steps = zip(*(x.reshape(sentences, -1).tolist() for x in newest), strict=True)
+        longest = self.lengths.max()
+        token_ids, beams, log_probs = (
+            x[:, :longest].reshape(sentences, -1).tolist() for x in (self.token_ids, self.beams, self.log_probs)
+        )
         endings = zip(*(x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)), strict=True)
-        counts = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
+        taken = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
         return [
-            Searched(*(column[:taken] for column in columns), list(zip(*ends, strict=True))[:ended])
-            for columns, ends, (taken, ended) in zip(steps, endings, counts, strict=True)
+            Searched(tokens[:count], own_beams[:count], own_log_probs[:count], list(zip(*ends, strict=True))[:ended])
+            for tokens, own_beams, own_log_probs, ends, (count, ended) in zip(
+                token_ids, beams, log_probs, endings, taken, strict=True
+            )
         ]
 
 
