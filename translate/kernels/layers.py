@@ -128,18 +128,16 @@ class _SearchArrays:
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
         sentences, size = self.ids.shape
-        longest = self.lengths.max()
-        token_ids, beams, log_probs = (
-            x[:, :longest].reshape(sentences, -1).tolist() for x in (self.token_ids, self.beams, self.log_probs)
-        )
-        endings = zip(*(x.tolist() for x in (self.end_lengths, self.end_beams, self.end_log_probs)), strict=True)
-        taken = zip((self.lengths * size).tolist(), self.num_endings.tolist(), strict=True)
-        return [
-            Searched(tokens[:count], own_beams[:count], own_log_probs[:count], list(zip(*ends, strict=True))[:ended])
-            for tokens, own_beams, own_log_probs, ends, (count, ended) in zip(
-                token_ids, beams, log_probs, endings, taken, strict=True
-            )
-        ]
+        steps: list[Array] = [self.token_ids, self.beams, self.log_probs]
+        endings: list[Array] = [self.end_lengths, self.end_beams, self.end_log_probs]
+        token_ids, beams, log_probs = (x[:, : self.lengths.max()].reshape(sentences, -1).tolist() for x in steps)
+        ends = [list(zip(*own, strict=True)) for own in zip(*(x.tolist() for x in endings), strict=True)]
+        found = []
+        for number, (length, count) in enumerate(zip(self.lengths.tolist(), self.num_endings.tolist(), strict=True)):
+            own = slice(length * size)
+            columns = token_ids[number][own], beams[number][own], log_probs[number][own]
+            found.append(Searched(*columns, ends[number][:count]))
+        return found
 
 
 class _Packed:
