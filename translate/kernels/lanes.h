@@ -1,4 +1,5 @@
-/* Vectors of floats and integers as wide as the processor's, by the extensions that gcc and clang share. */
+/* Vectors of floats and integers as wide as the processor's, by the extensions that gcc and clang share and, where those have
+   no word for it, by the processor's own instructions. */
 
 #ifndef LANES
 #include <math.h>

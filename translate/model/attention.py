@@ -103,7 +103,8 @@ def _softmax(scores: Tensor) -> Tensor:
     dtype = torch.promote_types(scores.dtype, torch.float32)
     if scores.device.type != "cpu" or scores.size(-1) >= _SHORT_ROW:
         return scores.softmax(dim=-1, dtype=dtype)
-    powers = (scores - scores.detach().amax(dim=-1, keepdim=True)).to(dtype).exp()
+    scores = scores.to(dtype)
+    powers = (scores - scores.detach().amax(dim=-1, keepdim=True)).exp()
     return powers / powers.sum(dim=-1, keepdim=True)
 
 

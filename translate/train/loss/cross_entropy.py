@@ -119,7 +119,7 @@ def _add_gradients_(
 
     Args:
         grad: Gradient by the logits [tokens, V], float32; used up.
-        space: As large, in the dtype of `weight`; overwritten.
+        space: As large, in the dtype of `weight`; overwritten. In float32 it may be `grad` itself.
         chunk: Hidden states [tokens, M].
         weight: [V, M].
         grad_hidden: Set to `grad @ weight` [tokens, M], float32.
