@@ -55,8 +55,7 @@ static inline int_lanes larger_integers(int_lanes a, int_lanes b) {
 #elif defined(__AVX2__)
     return (int_lanes)_mm256_max_epi32((__m256i)a, (__m256i)b);
 #else
-    int_lanes more = a > b;
-    return (a & more) | (b & ~more);
+    return (int_lanes)choose(a > b, (lanes)a, (lanes)b);
 #endif
 }
 

@@ -180,6 +180,7 @@ static inline __attribute__((always_inline)) void panel(const uint8_t *x, long i
             for (long v = 0; v < VECTORS; v++) {
                 lanes sum = __builtin_convertvector(sums[r][v], lanes) * load(scale + first + LANES * v);
                 found[r][v] = sum * row_scale[r] + load(bias + first + LANES * v);
+                if (end == RELU) found[r][v] = larger_lanes((lanes){0}, found[r][v]); /* keeps NaN */
             }
         long left = valid - first;
         for (long r = 0; r < count; r++) {
@@ -187,12 +188,10 @@ static inline __attribute__((always_inline)) void panel(const uint8_t *x, long i
             if (left >= VECTORS * LANES)
                 for (long v = 0; v < VECTORS; v++) {
                     lanes one = found[r][v];
-                    if (end == RELU) one = larger_lanes((lanes){0}, one); /* keeps NaN */
-                    if (end == ADDED) one += load(to + LANES * v);
-                    store(to + LANES * v, one);
+                    store(to + LANES * v, end == ADDED ? load(to + LANES * v) + one : one);
                 }
             else
-                for (long j = 0; j < left; j++) to[j] = end == ADDED ? to[j] + from[j] : end == RELU && from[j] < 0 ? 0 : from[j];
+                for (long j = 0; j < left; j++) to[j] = end == ADDED ? to[j] + from[j] : from[j];
         }
     }
 }
@@ -296,7 +295,6 @@ static void after(const Stack *stack, const Linear *map, const Norm *with, const
 
 static void activate(const Stack *stack, float *x, long rows) {
     long width = stack->ff_width;
-    if (stack->activation == 0) return; /* the linear map has done it */
     if (stack->activation == 1) {
         for (long j = 0; j < rows * width; j++) x[j] = 0.5f * x[j] * (1 + erff(x[j] * 0.70710678f));
     } else if (stack->activation == 3) {
@@ -311,9 +309,10 @@ static void activate(const Stack *stack, float *x, long rows) {
 }
 
 static void feed_forward(const Stack *stack, const Layer *layer, float *x, long rows, Scratch *scratch) {
-    linear(&layer->inner, before(stack, &layer->ff_norm, x, rows, scratch->space), rows, scratch,
-           stack->activation == 0 ? RELU : WRITTEN, scratch->wide);
-    activate(stack, scratch->wide, rows);
+    int relu = stack->activation == 0;
+    linear(&layer->inner, before(stack, &layer->ff_norm, x, rows, scratch->space), rows, scratch, relu ? RELU : WRITTEN,
+           scratch->wide);
+    if (!relu) activate(stack, scratch->wide, rows);
     after(stack, &layer->outer, &layer->ff_norm, scratch->wide, rows, scratch, x);
 }
 

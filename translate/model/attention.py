@@ -74,8 +74,8 @@ def explicit_attention(
             head's weights, head h takes. The mask stands between them.
 
     Returns:
-        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it
-        may attend to nothing; after talking heads to whatever the mixing gives.
+        Heads [B, H, Q, E] and weights [B, H, Q, K]. The weights of a row sum to 1, or to 0 where it may attend to
+        nothing; after talking heads to whatever the mixing gives.
     """
     batch, heads, queries, head_dim = q.shape
     q = q * (head_dim**-0.5 if scale is None else scale)
