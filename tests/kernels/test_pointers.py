@@ -13,7 +13,7 @@ from torch import nn
 
 from translate.config.model import ModelConfig
 from translate.kernels import attend, best_continuations, build, library, round_rows, widen_rows
-from translate.kernels.layers import Int8Weights, PackedLinear
+from translate.kernels.packed import Int8Weights, PackedLinear
 from translate.kernels.pointers import Array, pointer, token_array
 from translate.kernels.structures import check_layout
 from translate.model.int8 import Int8Linear

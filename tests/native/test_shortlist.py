@@ -100,7 +100,7 @@ def test_among_all_tokens_nothing_changes(translator: Translator, beam_size: int
 def test_what_a_search_needs_is_enough_for_it(
     translator: Translator, beam_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("translate.kernels.layers._SAMPLED", 50)  # of about 140 that cannot come
+    monkeypatch.setattr("translate.kernels.packed._SAMPLED", 50)  # of about 140 that cannot come
     expected = translator.translate(TEXTS, beam_size=beam_size)
     size, rng = translator.config.tgt_vocab_size, np.random.default_rng(2)
     needed = {token for one in expected for token in translator.tokenizer.encode_tgt(one.text)}

@@ -19,6 +19,7 @@ from translate.kernels.pointers import Array, pointer, strides, token_array
 from translate.kernels.structures import check_layout
 
 _MOST_TOKENS = 64  # that `best_continuations` may be asked for: they are kept sorted by insertion
+_NO_TOKEN = 2  # what `decode_step` returns for a token outside the vocabulary
 LANES = 16  # that the widths of heads are multiples of
 
 _Strides = ctypes.c_long * 3
@@ -52,15 +53,14 @@ def attend(q: Array, k: Array, v: Array, attn_mask: Array | None, scale: float) 
         attn_mask = attn_mask if attn_mask.strides[-1] == 1 else np.ascontiguousarray(attn_mask)
         mask = pointer("attn_mask", attn_mask, np.bool_, batch, 1, queries, keys, strided=True)
         mask_strides = _Strides(*strides(attn_mask)[::2], strides(attn_mask)[3])
-    failed = loaded().attend(
+    call(
+        "attend",
         *(pointer("q", q, np.float32, batch, heads, queries, dim, strided=True), _Strides(*strides(q)[:3])),
         *(pointer("k", k, np.float32, batch, groups, keys, dim, strided=True), _Strides(*strides(k)[:3])),
         *(pointer("v", v, np.float32, batch, groups, keys, value_dim, strided=True), _Strides(*strides(v)[:3])),
         *(mask, mask_strides, batch, heads, groups, queries, keys, dim, value_dim, scale),
         *(pointer("out", out, np.float32, batch, queries, heads, value_dim), None),
     )
-    if failed:
-        raise MemoryError("no memory for attention")
     return out.swapaxes(1, 2)
 
 
@@ -111,14 +111,13 @@ def best_continuations(
     logits, sums = np.ascontiguousarray(logits), np.ascontiguousarray(sums)
     (sentences, hypotheses), vocab_size = sums.shape, logits.shape[1]
     found = empty_continuations(sentences, count)
-    failed = loaded().best_continuations(
+    call(
+        "best_continuations",
         pointer("logits", logits, np.float32, sentences * hypotheses, vocab_size),
         pointer("sums", sums, np.float32, sentences, hypotheses),
         *(token_array("banned", banned, vocab_size), len(banned), sentences, hypotheses, vocab_size, 0, 0.0, count),
         *continuation_pointers(found, sentences, count),
     )
-    if failed:
-        raise MemoryError("no memory to choose tokens")
     return found
 
 
@@ -136,6 +135,20 @@ def continuation_pointers(found: tuple[Array, Array, Array], sentences: int, cou
         pointer("beams", beams, np.int64, sentences, count),
         pointer("token_ids", token_ids, np.int64, sentences, count),
     )
+
+
+def call(name: str, *arguments: object) -> None:
+    """Call a function of the kernels that returns whether it failed.
+
+    Raises:
+        MemoryError: If it had no memory.
+        ValueError: If a newest token lies outside the vocabulary.
+    """
+    failed = getattr(loaded(), name)(*arguments)
+    if failed == _NO_TOKEN:
+        raise ValueError("the newest token ids must lie in the vocabulary")
+    if failed:
+        raise MemoryError(f"no memory for {name}")
 
 
 def loaded() -> ctypes.CDLL:

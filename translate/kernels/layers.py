@@ -7,50 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from translate.kernels import continuation_pointers, empty_continuations, library, loaded
+from translate.kernels import call, continuation_pointers, empty_continuations, library, loaded
+from translate.kernels.packed import Int8Weights, NormWeights, Packed, PackedOutput, Rounded
 from translate.kernels.pointers import Array, pointer, strides, token_array
-from translate.kernels.structures import Embedding, Layer, LayerState, Linear, Norm, Output, Search, Stack, StepResult
+from translate.kernels.search_state import Searched, SearchState
+from translate.kernels.structures import Embedding, Layer, LayerState, Norm, Stack, StepResult
 
-_PANEL = 64  # outputs that are computed together
-_SAMPLED = 256  # tokens, about, that stand for those that cannot come
-_NO_TOKEN = 2  # what `decode_step` returns for a token outside the vocabulary
 ACTIVATIONS = ("relu", "gelu", "swiglu", "swish")  # by the numbers that C gives them
-
-
-class Int8Weights(NamedTuple):
-    """A linear map in 8-bit integers.
-
-    Attributes:
-        weight: [out, in] int8.
-        scale: [out], of the rows of the weight, for inputs that are scaled to ±127 by their largest entry.
-        bias: [out], or None.
-    """
-
-    weight: Array
-    scale: Array
-    bias: Array | None
-
-
-class Rounded(NamedTuple):
-    """A matrix in 8-bit integers.
-
-    Attributes:
-        weight: [out, in] int8.
-        scale: [out], by which its rows are multiplied.
-    """
-
-    weight: Array
-    scale: Array
-
-
-class NormWeights(NamedTuple):
-    """A norm over the width: layer norm, or by the root mean square if there is no bias."""
-
-    weight: Array
-    bias: Array | None
-    epsilon: float
 
 
 class LayerShape(NamedTuple):
@@ -88,172 +52,7 @@ class StepInputs(NamedTuple):
     cross_weights: Array | None = None
 
 
-class Searched(NamedTuple):
-    """What a search in C did for a sentence, N hypotheses in each of its steps.
-
-    Attributes:
-        token_ids: Newest tokens, N of each step.
-        beams: Which hypothesis of the step before each continues.
-        log_probs: Log-probability of each with all before it.
-        endings: Finished hypotheses in the order found: tokens, EOS counted; which hypothesis of the step before EOS
-            each continues; log-probability.
-    """
-
-    token_ids: list[int]
-    beams: list[int]
-    log_probs: list[float]
-    endings: list[tuple[int, int, float]]
-
-
-class _SearchArrays:
-    """The arrays that a search in C reads and writes, named as the fields of `Search`."""
-
-    def __init__(self, limits: Sequence[int], beam_size: int, bos_id: int) -> None:
-        if min(limits) < 1:
-            raise ValueError(f"limits {list(limits)} must be at least 1")
-        sentences, room = len(limits), max(limits)
-        rows, steps, endings = (sentences, beam_size), (sentences, room, beam_size), (sentences, 2 * beam_size)
-        self.numbers, self.limits = np.arange(sentences), np.array(limits)
-        self.ids, self.sums = np.full(rows, bos_id), np.zeros(rows, np.float32)
-        self.lengths, self.num_endings = np.zeros(sentences, np.int64), np.zeros(sentences, np.int64)
-        self.token_ids, self.beams = np.empty(steps, np.int64), np.empty(steps, np.int64)
-        self.log_probs = np.empty(steps, np.float32)
-        self.end_lengths, self.end_beams = np.empty(endings, np.int64), np.empty(endings, np.int64)
-        self.end_log_probs = np.empty(endings, np.float32)
-
-    def addresses(self) -> dict[str, int]:
-        """Return the address of each array, by its field."""
-        return {name: pointer(name, array, array.dtype, *array.shape) for name, array in vars(self).items()}
-
-    def results(self) -> list[Searched]:
-        """Return what was done for each sentence."""
-        sentences, size = self.ids.shape
-        steps: list[Array] = [self.token_ids, self.beams, self.log_probs]
-        endings: list[Array] = [self.end_lengths, self.end_beams, self.end_log_probs]
-        token_ids, beams, log_probs = (x[:, : self.lengths.max()].reshape(sentences, -1).tolist() for x in steps)
-        ends = [list(zip(*own, strict=True)) for own in zip(*(x.tolist() for x in endings), strict=True)]
-        found = []
-        for number, (length, count) in enumerate(zip(self.lengths.tolist(), self.num_endings.tolist(), strict=True)):
-            own = slice(length * size)
-            columns = token_ids[number][own], beams[number][own], log_probs[number][own]
-            found.append(Searched(*columns, ends[number][:count]))
-        return found
-
-
-class _Packed:
-    """Holds the memory that structures of C point to."""
-
-    def __init__(self) -> None:
-        self._held: list[Array] = []
-
-    def hold(self, name: str, x: Array, dtype: npt.DTypeLike, *shape: int) -> int:
-        """Return the address of an array, or of a contiguous copy, and keep it alive as long as this object."""
-        self._held.append(np.ascontiguousarray(x))
-        return pointer(name, self._held[-1], dtype, *shape)
-
-    def linear(self, name: str, linear: Int8Weights, outputs: int, inputs: int, chosen: Array | None = None) -> Linear:
-        """Pack a linear map, or so many of its outputs, which `chosen` [outputs] int64 names."""
-        filled, weight = outputs + -outputs % _PANEL, np.ascontiguousarray(linear.weight)
-        panels = np.zeros((filled // _PANEL, inputs // 4, _PANEL, 4), np.int8)
-        start = np.zeros(filled, np.int32)
-        loaded().pack(
-            pointer(name, weight, np.int8, outputs if chosen is None else len(weight), inputs),
-            None if chosen is None else pointer("chosen", chosen, np.int64, outputs),
-            *(outputs, inputs),
-            *(pointer("panels", panels, np.int8, *panels.shape), pointer("start", start, np.int32, *start.shape)),
-        )
-        scale, bias = np.zeros(filled, np.float32), np.zeros(filled, np.float32)
-        which = slice(None) if chosen is None else chosen
-        scale[:outputs] = linear.scale[which]
-        if linear.bias is not None:
-            bias[:outputs] = linear.bias[which]
-        return Linear(
-            self.hold(f"{name} panels", panels, np.int8, *panels.shape),
-            self.hold(f"{name} scale", scale, np.float32, filled),
-            self.hold(f"{name} bias", bias, np.float32, filled),
-            self.hold(f"{name} start", start, np.int32, filled),
-            *(inputs, outputs),
-        )
-
-
-class PackedLinear(_Packed):
-    """A linear map as `layers.c` reads it.
-
-    Args:
-        linear: Its weights.
-
-    Raises:
-        ValueError: If the number of inputs is no multiple of 16.
-    """
-
-    def __init__(self, linear: Int8Weights) -> None:
-        super().__init__()
-        self._outputs, self._inputs = linear.weight.shape
-        if self._inputs % 16:
-            raise ValueError(f"the kernels cannot map {self._inputs} inputs: 16 does not divide them")
-        self._linear = self.linear("weight", linear, self._outputs, self._inputs)
-
-    def __call__(self, x: Array) -> Array:
-        """Map x [..., in] to [..., out]."""
-        x = np.ascontiguousarray(x)
-        rows, out = x.size // self._inputs, np.empty((*x.shape[:-1], self._outputs), np.float32)
-        _call(
-            "project",
-            ctypes.byref(self._linear),
-            pointer("x", x, np.float32, *x.shape[:-1], self._inputs),
-            rows,
-            pointer("out", out, np.float32, *out.shape),
-        )
-        return out
-
-
-class PackedOutput(_Packed):
-    """The map to logits as `layers.c` reads it, to all tokens or to some.
-
-    With some of them a sample of the others, evenly spread over the vocabulary, tells how much probability those have
-    together, so that what is left for the chosen ones is about what it would be among all.
-
-    Args:
-        weights: Of the map, [V, M].
-        tokens: Those that may come, int64 [K]; None = all.
-
-    Raises:
-        ValueError: If there is no such token, or none is given.
-    """
-
-    def __init__(self, weights: Int8Weights, tokens: Array | None = None) -> None:
-        super().__init__()
-        self.vocab_size, inputs = weights.weight.shape
-        self._tokens: Array | None = None
-        if tokens is None:
-            self.struct = Output(self.linear("output", weights, self.vocab_size, inputs), vocab_size=self.vocab_size)
-            return
-        if not tokens.size:
-            raise ValueError("a search needs tokens to choose among, and there are none")
-        token_array("tokens", [int(tokens.min()), int(tokens.max())], self.vocab_size)
-        is_chosen = np.zeros(self.vocab_size, bool)
-        is_chosen[tokens] = True
-        self._tokens, others = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)
-        sample = others[:: max(1, len(others) // _SAMPLED)]
-        rows = np.concatenate((self._tokens, sample))
-        self.struct = Output(
-            self.linear("output", weights, len(rows), inputs, rows),
-            self.hold("tokens", self._tokens, np.int64, len(self._tokens)),
-            *(self.vocab_size, len(sample), len(others) / max(1, len(sample))),
-        )
-
-    def places(self, tokens: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-        """Return which outputs stand for tokens; those that may not come at all are left out."""
-        checked = token_array("banned", tokens, self.vocab_size)
-        if self._tokens is None:
-            return checked
-        places = [int(np.searchsorted(self._tokens, token)) for token in tokens]
-        last = len(self._tokens) - 1
-        found = [place for place, token in zip(places, tokens, strict=True) if self._tokens[min(place, last)] == token]
-        return token_array("banned", found, last + 1)
-
-
-class PackedStack(_Packed):
+class PackedStack(Packed):
     """The weights of a stack of layers as `layers.c` reads them; holds the memory that its structures point to.
 
     Args:
@@ -304,7 +103,7 @@ class PackedStack(_Packed):
         """
         src_mask, (sentences, src_len) = np.ascontiguousarray(src_mask), x.shape[:2]
         if x.size:
-            _call(
+            call(
                 "encode",
                 ctypes.byref(self._stack),
                 pointer("x", x, np.float32, sentences, src_len, self.shape.width),
@@ -398,54 +197,34 @@ class PackedStack(_Packed):
         """
         token_array("bos_id", [bos_id], self._vocab_size)
         output = output or self._to_all
-        arrays, banned_places = _SearchArrays(limits, beam_size, bos_id), output.places(banned)
-        search = Search(
-            **arrays.addresses(),
-            banned=ctypes.addressof(banned_places),
-            num_banned=len(banned_places),
-            room=max(limits),
-            eos=eos_id,
+        state = SearchState(
+            memories,
+            src_mask,
+            limits,
+            output.places(banned),
+            bos_id=bos_id,
+            eos_id=eos_id,
             beam_size=beam_size,
             wanted=wanted,
             length_penalty=length_penalty,
         )
-        src_mask = np.array(src_mask, order="C")  # C moves the rows that go on to the front
-        caches, descent = list[Array](), np.empty((len(src_mask), beam_size, 0), bool)
-        rows, entries, tokens = len(src_mask), 0, 0
-        while rows:
-            tokens = min(max(limits), max(2 * tokens, expected))
-            capacity = 1 + beam_size * (tokens - 1)
-            caches = _grow_caches(caches, memories, rows, entries, capacity)
-            if beam_size > 1:
-                descent = _grow(descent, rows, entries, capacity)
-                search.descent = pointer("descent", descent, np.bool_, rows, beam_size, capacity)
-            added = positions(tokens)  # held here, as another thread may replace the table
-            embedding = self._make_embedding(added, tokens)
-            states = self._layer_states(caches, memories, rows, capacity, src_mask.shape[1])
-            rows = self._search_on(embedding, states, src_mask, rows, entries, capacity, output, search)
-            entries = capacity
-        return arrays.results()
+        while state.rows:
+            state.grow(expected)
+            self._search_on(state, positions(state.tokens), output)
+        return state.results()
 
-    def _search_on(
-        self,
-        embedding: Embedding,
-        states: ctypes.Array[LayerState],
-        src_mask: Array,
-        rows: int,
-        entries: int,
-        capacity: int,
-        output: PackedOutput,
-        search: Search,
-    ) -> int:
-        """Search until all sentences are done or the caches are full; return how many rows go on."""
-        found: int = loaded().beam_search(
+    def _search_on(self, state: SearchState, positions: Array | None, output: PackedOutput) -> None:
+        """Search until all sentences are done or the caches are full."""
+        src_mask, embedding = state.src_mask, self._make_embedding(positions, state.tokens)
+        src_len = src_mask.shape[1]
+        state.rows = loaded().beam_search(
             *map(ctypes.byref, (self._stack, output.struct, embedding)),
-            *(states, pointer("src_mask", src_mask, np.bool_, *src_mask.shape)),
-            *(rows, entries, capacity, src_mask.shape[1], ctypes.byref(search)),
+            self._layer_states(state.caches, state.memories, state.rows, state.capacity, src_len),
+            pointer("src_mask", src_mask, np.bool_, *src_mask.shape),
+            *(state.rows, state.entries, state.capacity, src_len, ctypes.byref(state.struct)),
         )
-        if found < 0:
+        if state.rows < 0:
             raise MemoryError("no memory for beam_search")
-        return found
 
     @property
     def _to_all(self) -> PackedOutput:
@@ -466,7 +245,7 @@ class PackedStack(_Packed):
         for state, weights in zip(states, () if inputs.cross_weights is None else inputs.cross_weights, strict=False):
             sizes = sentences, hypotheses, self.shape.heads, src_len
             state.cross_weights = pointer("cross_weights", weights, np.float32, *sizes)
-        _call(
+        call(
             "decode_step",
             *map(ctypes.byref, (self._stack, output.struct, embedding)),
             states,
@@ -528,29 +307,6 @@ def _linear_sizes(shape: LayerShape) -> dict[str, tuple[int, int]]:
     }
 
 
-def _grow_caches(caches: list[Array], memories: Sequence[Array], rows: int, entries: int, capacity: int) -> list[Array]:
-    """Return caches [rows, 2, G, capacity, D] that begin with the entries of `caches`."""
-    grown = [np.empty((rows, *memory.shape[1:3], capacity, memory.shape[-1]), np.float32) for memory in memories]
-    for old, new in zip(caches, grown, strict=False):
-        new[..., :entries, :] = old[:rows]
-    return grown
-
-
-def _grow(descent: Array, rows: int, entries: int, capacity: int) -> Array:
-    """Return an array [rows, N, capacity] that begins with the entries of `descent`."""
-    grown = np.zeros((rows, descent.shape[1], capacity), bool)
-    grown[..., :entries] = descent[:rows, :, :entries]
-    return grown
-
-
 def can_run(shape: LayerShape) -> bool:
     """Return whether `layers.c` can compute layers of that shape on this machine."""
     return library() is not None and not any(width % 16 for width in (shape.width, shape.head_dim, shape.ff_width))
-
-
-def _call(name: str, *arguments: object) -> None:
-    failed = getattr(loaded(), name)(*arguments)
-    if failed == _NO_TOKEN:
-        raise ValueError("the newest token ids must lie in the vocabulary")
-    if failed:
-        raise MemoryError(f"no memory for {name}")

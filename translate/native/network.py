@@ -9,19 +9,10 @@ from typing import Any
 import numpy as np
 
 from translate.config.model import ModelConfig
-from translate.kernels.layers import (
-    Int8Weights,
-    LayerShape,
-    NormWeights,
-    PackedLinear,
-    PackedOutput,
-    PackedStack,
-    Rounded,
-    Searched,
-    StepInputs,
-    can_run,
-)
+from translate.kernels.layers import LayerShape, PackedStack, StepInputs, can_run
+from translate.kernels.packed import Int8Weights, NormWeights, PackedLinear, PackedOutput, Rounded
 from translate.kernels.pointers import Array
+from translate.kernels.search_state import Searched
 from translate.native.state import NativeState
 from translate.native.weights import Weights
 

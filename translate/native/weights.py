@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from translate.kernels.layers import Rounded
+from translate.kernels.packed import Rounded
 from translate.kernels.pointers import Array
 
 _SCALE = ".scale"
