@@ -1,7 +1,13 @@
 """The acceptance on a GPU: the same steps run here at a tiny size, and what fails is said."""
 
+import contextlib
 import json
+import runpy
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, BinaryIO
 
 import pytest
 import torch
@@ -9,6 +15,26 @@ import torch
 from translate.benchmark import acceptance
 from translate.benchmark.acceptance import Step, accept_gpu, plan_steps
 from translate.config.benchmark import BenchmarkGpuConfig
+
+
+def run_here(command: list[str], *, stdout: BinaryIO, **settings: Any) -> None:
+    """Do what `subprocess.run` does with a command of the package, in this process, which has loaded torch already."""
+    module, arguments = command[2], command[3:]
+    if not module.startswith("translate."):
+        subprocess.run(command, stdout=stdout, **settings)
+        return
+    with (
+        open(stdout.name, "a", encoding="utf-8") as log,
+        contextlib.redirect_stdout(log),
+        contextlib.redirect_stderr(log),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(sys, "argv", [module, *arguments])
+        try:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        except SystemExit as stop:
+            if stop.code:
+                raise subprocess.CalledProcessError(stop.code, command) from None
 
 
 @pytest.mark.slow
@@ -19,6 +45,7 @@ def test_every_step_runs_without_a_gpu_and_the_report_says_so(tmp_path: Path, mo
         "import pytest\n@pytest.mark.gpu\n@pytest.mark.skipif(True, reason='no')\ndef test_it(): pass\n"
     )
     monkeypatch.setattr(acceptance, "_TESTS", tmp_path / "tests")
+    monkeypatch.setattr(acceptance, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": run_here}))
     report = accept_gpu(BenchmarkGpuConfig(output=str(tmp_path / "out")), command="the command")
     assert "There is no GPU here: the same steps on a CPU, at a tiny size" in report
     found = json.loads((tmp_path / "out/gpu.json").read_text())
