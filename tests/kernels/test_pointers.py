@@ -103,16 +103,16 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
 def test_a_structure_that_c_declares_otherwise_is_named_at_load(
     declared: str, changed: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernels, layers = build.SOURCES
-    for header in build.HEADERS:
-        shutil.copy(header, tmp_path)
-    code = layers.read_text(encoding="utf-8")
+    for path in build.SOURCES + build.HEADERS:
+        shutil.copy(path, tmp_path)
+    structures = tmp_path / "structures.h"
+    code = structures.read_text(encoding="utf-8")
     assert code.count(declared) == 1
-    (tmp_path / "layers.c").write_text(code.replace(declared, changed), encoding="utf-8")
-    monkeypatch.setattr(build, "SOURCES", [kernels, tmp_path / "layers.c"])
+    structures.write_text(code.replace(declared, changed), encoding="utf-8")
+    monkeypatch.setattr(build, "SOURCES", [tmp_path / path.name for path in build.SOURCES])
     monkeypatch.setattr(build, "FLAGS", ("-O0", "-w", "-shared", "-fPIC"))
     compiled = ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path, "portable")))
-    with pytest.raises(RuntimeError, match=rf"^layers\.c and structures\.py differ in {named};"):
+    with pytest.raises(RuntimeError, match=rf"^structures\.h and structures\.py differ in {named};"):
         check_layout(compiled)
 
 

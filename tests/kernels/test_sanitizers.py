@@ -10,7 +10,7 @@ import pytest
 
 from translate.kernels import build
 
-SECONDS = 8
+SECONDS = 5
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 

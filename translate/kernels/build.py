@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _FOLDER = Path(__file__).parent
-SOURCES = [_FOLDER / name for name in ("kernels.c", "layers.c")]
-HEADERS = [_FOLDER / name for name in ("lanes.h", "products.h")]
+SOURCES = [_FOLDER / name for name in ("kernels.c", "layers.c", "search.c", "structures.c")]
+HEADERS = [_FOLDER / name for name in ("lanes.h", "products.h", "structures.h")]
 FLAGS = (
     "-O3",
     "-fopenmp-simd",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lanes.h"
+#include "structures.h"
 
 #define CHUNK 64 /* columns that share a maximum */
 

@@ -1,4 +1,4 @@
-"""The layers of `layers.c` as Python calls them: encode, one step of the decoder, or a whole search."""
+"""What `layers.c` and `search.c` compute, as Python calls it: encode, one step of the decoder, or a whole search."""
 
 from __future__ import annotations
 

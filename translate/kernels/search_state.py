@@ -65,7 +65,7 @@ class _SearchArrays:
 
 
 class SearchState:
-    """A search between two calls of C: `beam_search` in `layers.c` returns when the caches are full.
+    """A search between two calls of C: `beam_search` in `search.c` returns when the caches are full.
 
     Args:
         memories: Keys and values of the sources in each layer, [B, 2, G, S, D]; C overwrites them.

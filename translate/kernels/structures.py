@@ -1,4 +1,4 @@
-"""The structures of `layers.c`, each declared once in Python, and the check that C lays them out alike.
+"""The structures of `structures.h`, each declared once in Python, and the check that C lays them out alike.
 
 `_Pointer` fields hold the address of an array whose dtype and sizes the comment gives; `pointer` checks them.
 """
@@ -165,4 +165,4 @@ def check_layout(library: ctypes.CDLL) -> None:
     rows = (_Place * (len(ours) + 2)).in_dll(library, "struct_layout")  # a row of nulls ends it
     theirs = {row.name.decode(): (row.offset, row.bytes) for row in takewhile(lambda row: row.name, rows)}
     if differing := sorted(name for name in ours | theirs if ours.get(name) != theirs.get(name)):
-        raise RuntimeError(f"layers.c and structures.py differ in {', '.join(differing)}; declare the fields alike")
+        raise RuntimeError(f"structures.h and structures.py differ in {', '.join(differing)}; declare the fields alike")
