@@ -52,6 +52,14 @@ def test_the_library_opens_it_without_being_asked() -> None:
     ]
 
 
+def test_an_ensemble_with_itself_translates_as_it_does() -> None:
+    translator = Translator.load(device="cpu")
+    both, text = Translator.ensemble([translator, translator]), "I don't understand the question."
+    for beam_size in (1, 5):
+        (alone,), (found,) = (one.translate([text], tgt_lang="fr", beam_size=beam_size) for one in (translator, both))
+        assert found.text == alone.text
+
+
 @pytest.mark.slow
 def test_most_of_its_translations_are_those_that_were_judged(judged: list[dict[str, str]]) -> None:
     assert len(judged) == len({row["source"] for row in judged}) == 100

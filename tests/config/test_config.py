@@ -105,6 +105,13 @@ def test_every_setting_of_a_logger_is_explained(name: str) -> None:
         (DataConfig, {"batch_tokens": 100}, r"data.batch_tokens \(100\) must be at least data.max_len \(256\)"),
         (TokenizerConfig, {"kind": "word"}, r"tokenizer.kind \(word\)"),
         (TokenizerConfig, {"character_coverage": 0.5}, r"character_coverage \(0.5\)"),
+        (OptimConfig, {"lr": float("inf")}, r"optim.lr \(inf\) must be a finite number"),
+        (DecodeConfig, {"temperature": float("nan")}, r"decode.temperature \(nan\) must be a finite number"),
+        (
+            DecodeConfig,
+            {"length_penalty": 1000.0},
+            r"decode.length_penalty \(1000.0\) must be at least 0 and at most 10",
+        ),
         (OptimConfig, {"lr": 0.0}, r"optim.lr \(0.0\) must be above 0"),
         (OptimConfig, {"algorithm": "sgd"}, r"optim.algorithm \(sgd\) must be one of adamw, muon"),
         (OptimConfig, {"schedule": "step"}, r"optim.schedule \(step\)"),

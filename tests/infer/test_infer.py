@@ -280,6 +280,24 @@ def test_prefixes_begin_the_translations(infer: Command, translator: Translator,
         infer("--prefixes", str(file), "a cat")
 
 
+def test_terms_may_come_from_a_pipe(infer: Command) -> None:
+    read, write = os.pipe()
+    os.write(write, b"cat\tMINOU\n")
+    os.close(write)
+    assert b"MINOU" in infer("--terms", f"/dev/fd/{read}", "a cat")
+    os.close(read)
+
+
+@pytest.mark.parametrize("option", ["--input", "--prefixes", "--terms"])
+def test_a_file_that_is_read_is_not_overwritten(infer: Command, tmp_path: Path, option: str) -> None:
+    (tmp_path / "lines").write_text("a cat\n")
+    (tmp_path / "file").write_text("sea\tmer\n")
+    given = [] if option == "--input" else ["--input", str(tmp_path / "lines")]
+    with pytest.raises(ValueError, match=rf"is the file of {option}; writing it would destroy it$"):
+        infer(*given, option, str(tmp_path / "file"), "--output", str(tmp_path / "file"))
+    assert (tmp_path / "file").read_text() == "sea\tmer\n"
+
+
 def test_json_is_one_object_per_line(infer: Command) -> None:
     objects = [json.loads(line) for line in infer("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
     assert [found["src"] for found in objects] == ["a cat", ""]

@@ -72,7 +72,7 @@ def run_one(rng: np.random.Generator) -> None:
             continue
         raise AssertionError(f"token {bad} was taken")
     labels = rng.integers(0, vocab_size, (sentences, 5))
-    network.read_targets(src_ids, src_mask, labels, labels)
+    network.read_targets(src_ids, src_mask, labels, labels, attention=True)
 
 
 def main() -> None:

@@ -247,7 +247,7 @@ def test_whole_targets_are_read_as_in_torch(attention: str) -> None:
     src_mask = torch.arange(9) < torch.tensor([9, 5, 7])[:, None]
     tgt_in = torch.cat((torch.full((3, 1), 2), tgt_ids[:, :-1]), dim=1)
     every = torch.ones_like(tgt_in, dtype=torch.bool)
-    log_probs, weights = native.read_targets(*arrays(src_ids, src_mask, tgt_in, tgt_ids))
+    log_probs, weights = native.read_targets(*arrays(src_ids, src_mask, tgt_in, tgt_ids), attention=True)
     expected = model(src_ids, tgt_in, src_mask, every).log_softmax(-1).gather(2, tgt_ids[:, :, None])[:, :, 0]
     torch.testing.assert_close(torch.from_numpy(log_probs), expected, atol=0.05, rtol=0)
     layers = torch.stack(model.cross_attention(src_ids, tgt_in, src_mask, every))  # [layers, B, H, T, S]

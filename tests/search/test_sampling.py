@@ -207,7 +207,7 @@ def test_reported_log_probs_equal_scoring(translator: Translator) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"search": "sample", "temperature": 0.0}, r"temperature \(0\.0\) must be above 0"),
+        ({"search": "sample", "temperature": 0.0}, r"temperature \(0\.0\) must be at least 0\.0001"),
         ({"search": "sample", "top_p": 0.0}, r"top_p \(0\.0\) must be above 0 and at most 1"),
         ({"search": "sample", "top_k": -1}, r"top_k \(-1\) must be at least 0"),
         ({"search": "sample", "seed": -1}, r"seed \(-1\) must be at least 0"),

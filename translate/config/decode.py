@@ -67,6 +67,7 @@ class DecodeConfig:
         "and favours short outputs, 1 ranks by the mean log-probability of a token. Values of other formulas do not "
         "carry over.",
         at_least=0,
+        at_most=10,
     )
     num_hypotheses: int = setting(
         1,
@@ -80,8 +81,12 @@ class DecodeConfig:
         "model.positions=learned.",
         at_least=1,
     )
-    min_output_ratio: float = setting(0.0, "Fewest tokens of an output per source token; 0 = off.", at_least=0)
-    max_output_ratio: float = setting(3.0, "Most tokens of an output per source token, plus 10; 0 = off.", at_least=0)
+    min_output_ratio: float = setting(
+        0.0, "Fewest tokens of an output per source token; 0 = off.", at_least=0, at_most=1000
+    )
+    max_output_ratio: float = setting(
+        3.0, "Most tokens of an output per source token, plus 10; 0 = off.", at_least=0, at_most=1000
+    )
     repetition_guard: bool = setting(
         True,
         "Search again, with repetitions limited to two in a row, where the best output repeats up to 8 tokens 4 times "
@@ -99,7 +104,7 @@ class DecodeConfig:
         "then estimated from a sample of them.",
     )
     temperature: float = setting(
-        1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", above=0
+        1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", at_least=0.0001, at_most=1000
     )
     top_k: int = setting(0, "Of samples: draw from the k most probable tokens only; 0 = off.", at_least=0)
     top_p: float = setting(

@@ -5,6 +5,7 @@ Command-line flags, checks, the comments of the YAML files and the reference pag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import Field, field, fields
@@ -59,8 +60,9 @@ def check_settings(section: str, settings: Any) -> None:
         choices, name = one.metadata["choices"], f"{section}.{one.name}" if section else one.name
         if choices and value not in choices:
             raise ValueError(f"{name} ({value}) must be one of {', '.join(choices)}")
-        limits = one.metadata["limits"]
-        low, above, high, below = limits.values()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} ({value}) must be a finite number")
+        low, above, high, below = one.metadata["limits"].values()
         if (
             (low is not None and value < low)
             or (above is not None and value <= above)

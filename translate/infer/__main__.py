@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(translate_files(args), file=sys.stderr)
         return 0
     with ExitStack() as stack:
+        _check_output(args)
         source, total = _open_input(args, stack)
         record = _record(args, source)
         done, size = _answered(args, record, total)
@@ -56,8 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             logger.info("model %s", model_directory(path))
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
+        settings = translate_settings(args, translator)
         # an empty input, so that a bad setting is refused before a file is emptied or a line is awaited
-        list(_answer(args, translator, None, None)([], 1))
+        list(_answer(args, translator, settings, None, None)([], 1))
+        if args.attention:
+            translator.cross_attention("", "")
         output: BinaryIO = sys.stdout.buffer
         if args.output:
             output = stack.enter_context(open_output(Path(args.output), size, record))
@@ -65,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             output.write(pairs_header(translator))
         progress = stack.enter_context(_progress(args, total, done))
         try:
-            _run(_answer(args, translator, prefixes, progress), chunks, output, done)
+            _run(_answer(args, translator, settings, prefixes, progress), chunks, output, done)
         except KeyboardInterrupt:
             if record is not None:
                 logger.warning("stopped: the same command with --resume goes on where %s ends", args.output)
@@ -73,13 +77,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _check_output(args: argparse.Namespace) -> None:
+    """Raise ValueError where the output is one of the files that are read."""
+    there = Path(args.output or "")
+    for option in ("input", "prefixes", "terms"):
+        path = Path(getattr(args, option) or "")
+        if args.output and there.is_file() and path.is_file() and there.samefile(path):
+            raise ValueError(f"--output ({args.output}) is the file of --{option}; writing it would destroy it")
+
+
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:
     """Open the stream of lines; return it with their number, where that is known."""
     if not args.input:
         return cast("BufferedReader", sys.stdin.buffer), (1 if args.score else len(args.sentences)) or None
     file = stack.enter_context(Path(args.input).open("rb"))  # noqa: SIM115 - the stack closes it
-    if args.output and Path(args.output).exists() and Path(args.input).samefile(args.output):
-        raise ValueError(f"--output ({args.output}) is the file of --input; writing it would destroy it")
     return file, count_lines(file) if file.seekable() else None
 
 
@@ -130,11 +141,12 @@ def _prefixes(
 def _answer(
     args: argparse.Namespace,
     translator: Translator,
+    settings: Settings,
     prefixes: Callable[[int], list[str]] | None,
     progress: Callable[[int], object] | None,
 ) -> Answer:
     """Choose the function that makes the output lines, with its settings."""
-    settings: Settings = {**translate_settings(args, translator), "progress": progress}
+    settings = {**settings, "progress": progress}
     if args.score:
         settings = {name: settings[name] for name in (*SCORE_SETTINGS, "progress")}
         name = "arguments" if args.sentences else args.input or "stdin"

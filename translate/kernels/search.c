@@ -115,6 +115,7 @@ long beam_search(const Stack *stack, const Output *output, const Embedding *embe
         StepResult found = {NULL, search->sums, search->banned, search->num_banned, count, log_probs, beams, columns};
         failed = decode_step(stack, output, &newest, states, search->ids, entries ? search->descent : NULL, src_mask,
                              rows, hypotheses, entries, capacity, src_len, capacity, &found);
+        if (failed) break; /* nothing was found */
         for (long row = rows - 1; row >= 0; row--) { /* the last one is known to go on when it moves */
             extend(search, row, &found);
             if (!is_done(search, row) || row == --rows) continue;

@@ -143,7 +143,9 @@ class NativeTransformer:
         """Return the same network, whose searches choose among some tokens [K] alone."""
         return NarrowedTransformer(self, PackedOutput(self._output, tokens))
 
-    def read_targets(self, src_ids: Array, src_mask: Array, tgt_in_ids: Array, labels: Array) -> tuple[Array, Array]:
+    def read_targets(
+        self, src_ids: Array, src_mask: Array, tgt_in_ids: Array, labels: Array, *, attention: bool
+    ) -> tuple[Array, Array]:
         """Read whole targets, token after token.
 
         Args:
@@ -151,16 +153,21 @@ class NativeTransformer:
             src_mask: [B, S] bool, True = real token.
             tgt_in_ids: [B, T], BOS first, padded at the end.
             labels: What each position must predict, [B, T].
+            attention: Whether the weights of cross-attention are wanted, which take as much memory as T * S.
 
         Returns:
-            The log-probability of each label [B, T], float32, and the weights of cross-attention [layers, B, T, H, S].
+            The log-probability of each label [B, T], float32, and the weights of cross-attention [layers, B, T, H, S];
+            T is 0 there if they are not wanted.
         """
         state, shape = self.start(self.encode(src_ids, src_mask), src_mask), self._decoder.shape
         (sentences, length), src_len = labels.shape, src_ids.shape[1]
         log_probs = np.empty((sentences, length), np.float32)
-        weights = np.zeros((self._config.num_decoder_layers, length, sentences, 1, shape.heads, src_len), np.float32)
+        layers, kept = self._config.num_decoder_layers, length if attention else 0
+        weights = np.zeros((layers, kept, sentences, 1, shape.heads, src_len), np.float32)
         for place in range(length):
-            logits = self.step(np.ascontiguousarray(tgt_in_ids[:, place]), state, weights[:, place])
+            logits = self.step(
+                np.ascontiguousarray(tgt_in_ids[:, place]), state, weights[:, place] if attention else None
+            )
             logits -= logits.max(axis=1, keepdims=True)
             chosen = np.take_along_axis(logits, labels[:, place, None], axis=1)[:, 0]
             log_probs[:, place] = chosen - np.log(np.exp(logits).sum(axis=1))

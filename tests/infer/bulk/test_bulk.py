@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from translate.common.files import free_lock
 from translate.infer.__main__ import main
 from translate.infer.arguments import parse
 from translate.infer.bulk.shards import find_shards
@@ -68,7 +69,8 @@ def test_each_file_becomes_one_and_what_is_there_is_skipped(tmp_path: Path, caps
     assert "1 files, 2 there already, 150 lines in" in capsys.readouterr().err
     assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
     assert [name for name in names if (tmp_path / "out" / name).stat().st_mtime_ns != before[name]] == ["s0.txt"]
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {*names, "errors.jsonl", "shards.jsonl", "job.json"}
+    own = {"errors.jsonl", "shards.jsonl", "job.json", "job.lock"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*names, *own}
     with pytest.raises(ValueError, match=r"begun with other settings: length_penalty 2\.0, before None"):
         main([*command, "--length-penalty", "2"])
 
@@ -83,6 +85,7 @@ def test_columns_keep_their_rows_and_bad_rows_are_recorded(tmp_path: Path) -> No
     table = pyarrow.table({"id": [1, 2, 3], "en": ["A cat.", None, "A dog."]})
     parquet.write_table(table, folder / "a.parquet")
     lines = ['{"en": "A cat.", "id": 7}', "not json", '{"id": 8}', '["en"]', '{"en": ""}', '{"en": "A dog."}']
+    lines += ["[" * 100_000, '{"en": "A cat.", "id": "\\ud83d"}']  # too deep, and half a character
     (folder / "b.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (folder / "c.txt").write_bytes(b"A cat.\nbad \xff byte\n\r\nA dog.")
     (folder / "empty.txt").write_bytes(b"")
@@ -101,12 +104,43 @@ def test_columns_keep_their_rows_and_bad_rows_are_recorded(tmp_path: Path) -> No
         {"translation": ""},
         {"en": "", "translation": ""},
         {"en": "A dog.", "translation": dog},
+        {"translation": ""},
+        {"en": "A cat.", "id": "\ud83d", "translation": cat},
     ]
     assert (output / "empty.txt").read_bytes() == b""
     failed = {(record["shard"], record["line"]): record["error"] for record in records(output / "errors.jsonl")}
-    assert failed.keys() == {("b.jsonl", 2), ("b.jsonl", 3), ("b.jsonl", 4), ("c.txt", 2)}
+    assert failed.keys() == {*(("b.jsonl", line) for line in (2, 3, 4, 7)), ("c.txt", 2)}
     assert failed["c.txt", 2] == "invalid UTF-8 (byte 0xff)"
     assert failed["b.jsonl", 3] == "no text in en; the object has id"
+
+
+@pytest.mark.parametrize(
+    ("lines", "outputs", "error"),
+    [
+        (b"\xff\n", '{"translation": ""}\n', ""),
+        (b'{"en": "A cat.", "translation": "Un chat."}\n', "", "there is a key translation already"),
+    ],
+)
+def test_rows_without_a_text_or_with_a_translation(tmp_path: Path, lines: bytes, outputs: str, error: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(lines)
+    worker = worker_for(tmp_path, tmp_path / "out")
+    (shard,) = find_shards(str(tmp_path / "a.jsonl"), tmp_path / "out")
+    outcome = worker.work(shard)
+    assert outcome.error.startswith(error)
+    assert bool(outcome.error) == bool(error)
+    assert error or Path(outcome.part).read_text() == outputs
+
+
+@pytest.mark.slow
+def test_what_a_worker_refuses_is_one_error_and_binds_nobody(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.txt")).write_text("A cat.\n")  # a name that is not UTF-8
+    command = [*OPTIONS, "--input", str(tmp_path / "*.txt"), "--output-dir", str(tmp_path / "out"), "--workers", "1"]
+    with pytest.raises(ValueError, match=r"missing\.tsv\) cannot be read"):
+        main([*command, "--terms", str(tmp_path / "missing.tsv")])
+    assert main(command) == 0
+    assert [record["lines"] for record in records(tmp_path / "out/shards.jsonl")] == [1]
+    with free_lock(tmp_path / "out/job.lock"), pytest.raises(ValueError, match="another process translates into it"):
+        main(command)
 
 
 def worker_for(folder: Path, output: Path) -> Worker:

@@ -24,14 +24,15 @@ from typing import Any
 from tqdm import tqdm
 
 from translate.common.cores import available_cores
-from translate.common.files import move_file, remove_leftovers, write_text
+from translate.common.files import free_lock, move_file, remove_leftovers, write_text
 from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.infer.bulk.shards import Shard, find_shards
 from translate.infer.bulk.worker import Outcome, Worker
 from translate.infer.model import recorded_settings
 
-ERRORS, DONE, SETTINGS = "errors.jsonl", "shards.jsonl", "job.json"  # in the output folder, beside the outputs
+# in the output folder, beside the outputs
+ERRORS, DONE, SETTINGS, LOCK = "errors.jsonl", "shards.jsonl", "job.json", "job.lock"
 _DEATHS = 3  # of workers one after another, without a shard done in between, after which the job ends
 
 
@@ -46,13 +47,23 @@ def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
         What was done, in one line.
 
     Raises:
-        ValueError: If the settings do not suit, or shards could not be translated, after all others were.
+        ValueError: If the settings do not suit, another process does the same job, or shards could not be translated,
+            after all others were.
     """
     DecodeConfig().changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})  # type: ignore[arg-type]
     output = Path(args.output_dir)
     shards = find_shards(args.input, output)
     _check_names(shards, output)
-    _same_settings(output, recorded_settings(args))
+    output.mkdir(parents=True, exist_ok=True)
+    with free_lock(output / LOCK) as free:
+        if not free:
+            raise ValueError(f"--output-dir ({output}): another process translates into it; wait for it or end it")
+        return _translate_shards(args, output, shards, here=here)
+
+
+def _translate_shards(args: argparse.Namespace, output: Path, shards: Sequence[Shard], *, here: bool) -> str:
+    settings = json.dumps(recorded_settings(args), indent=1, default=str) + "\n"
+    _check_settings(output, settings)
     ledger = _Ledger(output, shards)
     waiting = ledger.waiting
     lines = failed = 0
@@ -62,6 +73,7 @@ def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
             if outcome.error:
                 errors.append(outcome)
                 continue
+            write_text(output / SETTINGS, settings)  # with the first output, so that what never worked binds nobody
             ledger.commit(outcome)
             lines, failed = lines + outcome.lines, failed + len(outcome.failed)
     ledger.remove_leftovers()
@@ -167,7 +179,7 @@ def _on_this_machine(args: argparse.Namespace, shards: Sequence[Shard]) -> Itera
             pool.shutdown(cancel_futures=True)
 
 
-_worker: Worker | None = None  # of this process, where it is one of a pool
+_worker: Worker | Exception | None = None  # of this process, where it is one of a pool, or why there is none
 
 
 def _start(args: argparse.Namespace, parent: int) -> None:
@@ -176,10 +188,15 @@ def _start(args: argparse.Namespace, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with(parent)
     os.environ["OMP_NUM_THREADS"] = str(args.cpus_per_worker)  # which `available_cores` goes by
-    _worker = Worker(args)
+    try:
+        _worker = Worker(args)
+    except (ValueError, OSError, ModuleNotFoundError) as error:  # what a user can cause is for the job to say
+        _worker = error
 
 
 def _work(shard: Shard) -> Outcome:
+    if isinstance(_worker, Exception):
+        raise _worker
     assert _worker is not None
     return _worker.work(shard)
 
@@ -199,18 +216,17 @@ def _die_with(parent: int) -> None:
 
 def _check_names(shards: Sequence[Shard], output: Path) -> None:
     for shard in shards:
-        if shard.name in (ERRORS, DONE, SETTINGS):
+        if shard.name in (ERRORS, DONE, SETTINGS, LOCK):
             raise ValueError(f"--input matches {shard.source}, and {output / shard.name} is a file of the job itself")
 
 
-def _same_settings(output: Path, settings: dict[str, Any]) -> None:
-    """Keep the settings of a job; those of one that goes on must be the same."""
-    path, text = output / SETTINGS, json.dumps(settings, indent=1, default=str) + "\n"
+def _check_settings(output: Path, settings: str) -> None:
+    """Compare the settings of a job, as JSON, with those that its outputs were made with, if there are some."""
+    path = output / SETTINGS
     if not path.is_file():
-        write_text(path, text)
         return
     try:
-        before, now = dict(json.loads(path.read_text(encoding="utf-8"))), json.loads(text)
+        before, now = dict(json.loads(path.read_text(encoding="utf-8"))), json.loads(settings)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} is damaged; choose another --output-dir, or delete it to go on anyway") from error
     if changed := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
@@ -229,11 +245,11 @@ def _read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def _write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    write_text(path, "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
+    write_text(path, "".join(f"{json.dumps(record)}\n" for record in records))
 
 
 def _append(path: Path, records: Sequence[dict[str, Any]]) -> None:
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+        file.writelines(f"{json.dumps(record)}\n" for record in records)
         file.flush()
         os.fsync(file.fileno())

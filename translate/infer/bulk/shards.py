@@ -132,6 +132,7 @@ class JsonLines(Text):
     def read(self, path: Path) -> Iterator[Chunk]:
         """See `Format.read`."""
         for chunk in super().read(path):
+            chunk.rows = [{} for _ in chunk.texts]
             for place, line in enumerate(chunk.texts):
                 if place not in chunk.problems:
                     self._parse(chunk, place, line)
@@ -140,19 +141,20 @@ class JsonLines(Text):
     def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
         """See `Format.write`."""
         objects = (row for chunk, texts in translated for row in zip(chunk.rows, texts, strict=True))
-        _write_lines(file, path, (json.dumps({**row, COLUMN: text}, ensure_ascii=False) for row, text in objects))
+        _write_lines(file, path, (_json({**row, COLUMN: text}) for row, text in objects))
 
     def _parse(self, chunk: Chunk, place: int, line: str) -> None:
-        chunk.rows = chunk.rows or [{} for _ in chunk.texts]
         chunk.texts[place] = ""
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             chunk.problems[place] = f"not JSON: {error}"
             return
         if not isinstance(row, dict):
             chunk.problems[place] = "not a JSON object"
             return
+        if COLUMN in row:
+            raise ValueError(f"there is a key {COLUMN} already, where the translation would go")
         chunk.rows[place] = row
         text = row.get(self.column)
         if isinstance(text, str):
@@ -213,6 +215,12 @@ def _without_bad_bytes(texts: list[str]) -> Chunk:
         if bad is not None:
             chunk.texts[place], chunk.problems[place] = "", f"invalid UTF-8 (byte 0x{ord(bad) - 0xDC00:02x})"
     return chunk
+
+
+def _json(row: dict[str, Any]) -> str:
+    """Return a row as JSON; half of a pair of surrogates, which UTF-8 cannot hold, stays an escape."""
+    text = json.dumps(row, ensure_ascii=False)
+    return json.dumps(row) if any("\ud800" <= char <= "\udfff" for char in text) else text
 
 
 def _write_lines(file: BinaryIO, path: Path, lines: Iterable[str]) -> None:

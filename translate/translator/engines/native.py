@@ -72,8 +72,8 @@ class NativeEngine(LocalEngine):
         src_mask: NDArray[np.bool_],
         prefixes: Sequence[Ids],
     ) -> list[list[Hypothesis]]:
-        """Search one batch, among the tokens of the shortlist if there is one."""
-        if self.shortlist is None or not search.settings.shortlist:
+        """Search one batch, with this engine's network among the tokens of its shortlist if there is one."""
+        if self.shortlist is None or not search.settings.shortlist or model is not self.network:
             return super().run_search(search, model, src_ids, src_mask, prefixes)
         narrowed = model.narrowed(self.shortlist.tokens_for(src_ids))
         return super().run_search(search, narrowed, src_ids, src_mask, prefixes)
@@ -83,7 +83,7 @@ class NativeEngine(LocalEngine):
         batches = pair_batches(pairs, batch_tokens)
 
         def score_batch(places: list[int]) -> list[list[float]]:
-            log_probs, _ = self._read([pairs[place] for place in places])
+            log_probs, _ = self._read([pairs[place] for place in places], attention=False)
             found = [row[: len(pairs[place][1])].tolist() for place, row in zip(places, log_probs, strict=True)]
             check_number(sum(map(sum, found)))
             return found
@@ -94,7 +94,7 @@ class NativeEngine(LocalEngine):
         """Return the mean over the heads of `ALIGNMENT_LAYER` for each pair, [T, S]."""
         weights: dict[int, ArrayLike] = {}
         for places in pair_batches(pairs, ALIGNMENT_TOKENS):
-            _, layers = self._read([pairs[place] for place in places])
+            _, layers = self._read([pairs[place] for place in places], attention=True)
             for place, mean in zip(places, layers[ALIGNMENT_LAYER].mean(axis=2), strict=True):
                 src_ids, tgt_ids = pairs[place]
                 weights[place] = mean[: len(tgt_ids), : len(src_ids)]
@@ -102,13 +102,14 @@ class NativeEngine(LocalEngine):
 
     def cross_attention(self, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> _Array:
         """Return the weights of all layers and heads, [decoder layers, H, T, S]."""
-        _, layers = self._read([(src_ids, tgt_ids)])
+        _, layers = self._read([(src_ids, tgt_ids)], attention=True)
         return layers[:, 0].swapaxes(1, 2)
 
-    def _read(self, pairs: Sequence[EncodedPair]) -> tuple[_Array, _Array]:
-        """Read pairs; return log-probabilities [B, T] and weights of cross-attention [layers, B, T, H, S]."""
+    def _read(self, pairs: Sequence[EncodedPair], *, attention: bool) -> tuple[_Array, _Array]:
+        """Read pairs; return log-probabilities [B, T] and weights of cross-attention as `read_targets` does."""
         special = self.special_ids
         src_ids, src_mask = padded([src for src, _ in pairs], special.pad_id)
         labels, _ = padded([tgt for _, tgt in pairs], special.pad_id)
         bos = np.full((len(labels), 1), special.bos_id)
-        return self.network.read_targets(src_ids, src_mask, np.hstack((bos, labels[:, :-1])), labels)
+        tgt_in_ids = np.hstack((bos, labels[:, :-1]))
+        return self.network.read_targets(src_ids, src_mask, tgt_in_ids, labels, attention=attention)
