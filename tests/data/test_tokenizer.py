@@ -1,6 +1,8 @@
 """The tokenizer gives back what it was given, has fixed ids and says what it cannot do."""
 
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -156,6 +158,18 @@ def test_sampling_does_not_depend_on_what_was_sampled_before():
     expected = tokenizer.encode_src_batch(EN, sampling=0.2, seed=1)
     tokenizer.encode_src_batch(EN[: rng.randrange(1, 9)], sampling=0.2, seed=77)
     assert tokenizer.encode_src_batch(EN, sampling=0.2, seed=1) == expected
+
+
+def test_sampling_with_a_seed_is_the_same_in_every_process(tmp_path):
+    TOKENIZERS["bpe"].save(tmp_path)
+    code = (
+        "import sys; from translate.data.tokenizer import Tokenizer; tokenizer = Tokenizer.load(sys.argv[1]); "
+        "print(tokenizer.encode_src_batch(['The cat sat on the mat.'] * 200, sampling=0.3, seed=5))"
+    )
+    run = [sys.executable, "-c", code, str(tmp_path)]
+    first, second = (subprocess.run(run, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    assert first == second
+    assert len(set(first.split("], ["))) > 1
 
 
 def test_training_writes_nothing_to_the_screen(capfd):
