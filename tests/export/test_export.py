@@ -1,5 +1,6 @@
 """The command `translate.export`."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from translate.config.convert import ConvertConfig
 from translate.config.export import QUANTIZATIONS, ExportConfig
 from translate.config.model import ModelConfig
+from translate.convert.reader import convert
 from translate.export.writer import export, save_exported
 from translate.model.transformer import build_model
 from translate.translator.bundle import load_bundle, save_bundle
@@ -42,7 +45,25 @@ def test_only_an_earlier_export_is_replaced_and_only_if_asked(tmp_path: Path) ->
     other.mkdir()
     with pytest.raises(ValueError, match=r"output \(.*other\) is no earlier export"):
         export(ExportConfig(model=str(FIXTURE), output=str(other), overwrite=True))
+    (other / "model.safetensors").touch()
+    (other / "notes.txt").touch()
+    with pytest.raises(ValueError, match=r"output \(.*other\) is no earlier export"):
+        export(ExportConfig(model=str(FIXTURE), output=str(other), overwrite=True))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "out"]
+
+
+def test_the_model_itself_is_never_replaced(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(FIXTURE, run / "model")
+    (run / "checkpoints").mkdir()
+    shutil.copytree(FIXTURE, tmp_path / "other")
+    with pytest.raises(ValueError, match=r"would replace the model that it is made from"):
+        export(ExportConfig(model=str(run), output=str(run / "model"), overwrite=True))
+    with pytest.raises(ValueError, match=r"is the model of a run, which is kept"):
+        export(ExportConfig(model=str(tmp_path / "other"), output=str(run / "model"), overwrite=True))
+    source = tmp_path / "other"
+    with pytest.raises(ValueError, match=r"would replace the model that it is made from"):
+        convert(ConvertConfig(source=str(source), output=str(source), overwrite=True))
 
 
 def test_a_model_directory_in_8_bit_integers_is_an_export_too(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def convert(config: ConvertConfig) -> Path:
     """
     assert config.source is not None
     output = Path(config.output or Path(config.source).name)
-    check_output(output, overwrite=config.overwrite)
+    check_output(output, Path(config.source), overwrite=config.overwrite)
     source = _find(config.source)
     if (source / "config.json").is_file():
         described = _read_json(source / "config.json") | _read_json(source / "generation_config.json", needed=False)

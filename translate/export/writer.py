@@ -32,7 +32,7 @@ def export(config: ExportConfig) -> Path:
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     recognizer = Recognizer.load(bundle)
-    check_output(output, overwrite=config.overwrite)
+    check_output(output, bundle, overwrite=config.overwrite)
     if config.format == "model":
         model, tokenizer, settings = load_bundle(bundle)
         shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)

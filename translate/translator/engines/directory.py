@@ -20,6 +20,8 @@ from translate.config.model import ModelConfig
 from translate.translator.bundle import BundleConfig
 
 _SETTINGS = "translate.json"
+# what tells that a directory of weights was written by us: settings of a model directory, or files as on the hub
+_OURS = ("config.yaml",), ("config.json", "tokenizer_config.json", "source.spm")
 _WEIGHTS = {"ctranslate2": "model.bin", "onnx": "decoder.onnx"}  # by the format that has such a file
 
 
@@ -76,12 +78,24 @@ def _build(schema: type, values: dict[str, Any]) -> Any:
     return schema(**values)
 
 
-def check_output(output: Path, *, overwrite: bool) -> None:
-    """Refuse to replace what is there, unless it is an earlier export and the user wants it."""
+def check_output(output: Path, source: Path, *, overwrite: bool) -> None:
+    """Refuse to replace what is there, unless it is an earlier export and the user wants it.
+
+    Args:
+        output: Where an export or a converted model goes.
+        source: What it is made from, which is never replaced.
+        overwrite: Whether the user wants it.
+    """
     recover_directory(output)
     if not output.exists():
         return
     if not overwrite:
         raise ValueError(f"output ({output}) is there already; set overwrite=true to replace it, or another output")
-    if exported_format(output) is None and not (output / "model.safetensors").is_file():
+    if source.resolve().is_relative_to(output.resolve()):
+        raise ValueError(f"output ({output}) would replace the model that it is made from; choose another output")
+    if output.resolve().name == "model" and (output.resolve().parent / "checkpoints").is_dir():
+        raise ValueError(f"output ({output}) is the model of a run, which is kept; choose another output")
+    weights = (output / "model.safetensors").is_file()
+    ours = weights and any(all((output / name).is_file() for name in names) for names in _OURS)
+    if exported_format(output) is None and not ours:
         raise ValueError(f"output ({output}) is no earlier export, and overwrite=true replaces nothing else")
