@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "commands.md"
 COMMANDS = (
     *("train", "infer", "evaluate", "compare", "export", "convert", "serve", "serve keys"),
-    *("benchmark", "benchmark train", "benchmark decode", "benchmark serve"),
+    *("benchmark", "benchmark train", "benchmark decode", "benchmark serve", "benchmark gpu"),
 )
 
 

@@ -205,6 +205,11 @@ def remove(file: str) -> Any:
         ),
         (change_json("generation_config.json", eos_token_id=5), "eos_token_id is 5 in config.json"),
         (change_json("vocab.json", a_new_piece=99_999), "ids are not 0, 1, 2"),
+        (change_json("vocab.json", a_new_piece="7"), "ids are not 0, 1, 2"),
+        (change_json("config.json", activation_function=["swish"]), r"activation_function is \['swish'\]"),
+        (change_json("config.json", dropout="0.1"), "dropout: '0.1'; it must be a number"),
+        (change_json("generation_config.json", num_beams="4"), "num_beams: '4'; it must be a number"),
+        (lambda directory: (directory / "source.spm").write_bytes(b"no"), "no SentencePiece model, or a damaged one"),
         (lambda directory: (directory / "config.json").write_text("{"), "config.json is no JSON"),
     ],
 )

@@ -141,6 +141,9 @@ def test_other_networks_are_refused(make_marian: Any, changes: Any, message: str
     ("file", "contents", "message"),
     [
         ("decoder.yml", b"models: []", r"decoder\.yml names no models or vocabs"),
+        ("decoder.yml", b"models: [a]\nvocabs: []", r"decoder\.yml names no models or vocabs"),
+        ("model.npz", b"PK\x03\x04 no", r"model\.npz cannot be read"),
+        ("model.npz", b"\x93NUMPY\x01\x00", r"model\.npz cannot be read"),
         ("decoder.yml", b"a: [", r"decoder\.yml cannot be read"),
         ("decoder.yml", b"- 1", r"decoder\.yml is no mapping"),
         ("vocab.yml", b"\xff", r"vocab\.yml cannot be read"),

@@ -112,6 +112,16 @@ def test_rows_of_the_hub_schema_are_read_from_json_lines_and_parquet(tmp_path):
     assert list(files([str(tmp_path / "pairs.parquet")]).train()) == PAIRS
 
 
+def test_a_column_may_be_called_translation(tmp_path):
+    paths = write_table(tmp_path, ".parquet", PAIRS, ("en", "translation"))
+    assert list(files(paths, src_column="en", tgt_column="translation").train()) == PAIRS
+
+
+def test_endings_of_files_may_be_in_capitals(tmp_path):
+    (path,) = write_table(tmp_path, ".tsv", PAIRS)
+    assert list(files([str(Path(path).rename(tmp_path / "PAIRS.TSV"))]).train()) == PAIRS
+
+
 def test_a_byte_order_mark_and_carriage_returns_are_not_text(tmp_path):
     en = write_lines(tmp_path / "a.en", ["One", "Two"], newline="\r\n", bom=True)
     fr = write_lines(tmp_path / "a.fr", ["Un", "Deux\rtrois"])
@@ -163,6 +173,7 @@ def test_gzip_that_is_not_gzip_or_cut_off_is_reported(tmp_path):
         ("a.csv", ["en,fr", 'One,"Un'], r"a\.csv, line 2: not CSV"),
         ("a.jsonl", ['{"en": "One", "fr": "Un"}', "{"], r"a\.jsonl, line 2: not JSON"),
         ("a.jsonl", ['{"en": "One", "fr": 1}'], r"a\.jsonl, line 1: 'en' and 'fr' must be strings"),
+        ("a.jsonl", ["[" * 100_000], r"a\.jsonl, line 1: not JSON"),
         ("a.jsonl", ["[1]"], r"a\.jsonl, line 1: not a JSON object"),
         ("a.parquet", ["no table"], r"a\.parquet: not a parquet file"),
     ],

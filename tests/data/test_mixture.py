@@ -106,12 +106,20 @@ def test_the_same_pairs_are_added_in_every_run(mixture: DataConfig, tmp_path: Pa
         ({"parts": {}}, r"data\.source=mix needs data\.parts, the corpora by name, and data\.valid"),
         ({"valid": []}, r"data\.source=mix needs data\.parts"),
         ({"source": "everyday", "root": None, "valid": []}, r"data\.parts does nothing with data=everyday"),
+        ({"parts": {"extra": PartConfig(train=["a.tsv"])}}, r"data\.parts\.extra: the name extra has a meaning"),
         ({"temperature": 0.5}, r"data\.temperature \(0\.5\) must be at least 1"),
     ],
 )
 def test_bad_mixtures_are_refused(mixture: DataConfig, change: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(mixture, **change)  # type: ignore[arg-type]
+
+
+def test_a_part_of_which_cleaning_leaves_nothing_is_named(mixture: DataConfig, tmp_path: Path) -> None:
+    long = write(tmp_path, "long", [Pair("a " * 300, "b " * 300)])
+    data = prepared(replace(mixture, parts={**mixture.parts, "long": PartConfig(train=long)}))
+    with pytest.raises(ValueError, match=r"^data\.parts\.long: cleaning left no pairs of it"):
+        len(data.train_dataloader())
 
 
 def test_a_part_that_is_not_there_is_named(mixture: DataConfig) -> None:

@@ -182,6 +182,14 @@ def test_a_model_of_both_directions_is_scored_in_the_one_asked_for(files, run_di
     )
 
 
+def test_the_model_of_the_package_can_be_the_baseline(files):
+    config = EvaluateConfig(
+        model="en-fr", precision="int8", tgt_lang="fr", src="t.en", ref="t.fr.gz", baseline="en-fr", bootstrap=10
+    )
+    report = evaluate(config)
+    assert report.baseline == "en-fr"
+
+
 def test_a_model_can_be_its_own_baseline(files, run_dir):
     report = evaluate(EvaluateConfig(model=str(run_dir / "model"), baseline=str(run_dir), **FAST))
     assert [entry.p_value for entry in report.test_sets[0].scores["cased"]] == [1.0, 1.0, 1.0]

@@ -83,3 +83,10 @@ def test_a_server_with_keys_refuses_who_has_none(tmp_path: Path, serving: Servin
         ApiKeys(file).revoke(1)
         assert client.post("/translate", json={**SAME, "api_key": key}).status_code == 403
         assert client.get("/frontend/settings").json()["keyRequired"] is True
+
+
+@pytest.mark.parametrize("option", ["keys_file", "suggestions"])
+def test_a_file_that_cannot_be_used_is_refused_at_the_start(serving: Serving, tmp_path: Path, option: str) -> None:
+    path = str(tmp_path / "missing/file")
+    with pytest.raises((ValueError, OSError), match=r"missing/file"):
+        serving(ServeConfig(api_keys=option == "keys_file", **{option: path}))

@@ -111,7 +111,9 @@ class DataConfig:
         1000, "Pairs taken out of train for each split that the source lacks (source=hub, files).", at_least=1
     )
     max_pairs: int | None = setting(
-        None, "Train on this many pairs from the start of the source; null = all.", at_least=1
+        None,
+        "Train on this many pairs from the start of the source, and of each part of a mixture; null = all.",
+        at_least=1,
     )
     normalize_unicode: bool = setting(True, "Cleaning, step 1: Unicode NFC, so that é is one character.")
     remove_control_chars: bool = setting(
@@ -166,6 +168,8 @@ class DataConfig:
             raise ValueError("data.source=hub needs data.hub_id, the name of a dataset on the hub")
         if self.source == "mix" and not (self.parts and self.valid):
             raise ValueError("data.source=mix needs data.parts, the corpora by name, and data.valid")
+        if taken := sorted({"train", "valid", "extra", "limits"} & self.parts.keys()):
+            raise ValueError(f"data.parts.{taken[0]}: the name {taken[0]} has a meaning of its own; choose another")
         if self.temperature != 1 and self.source != "mix":
             raise ValueError(f"data.temperature ({self.temperature}) does nothing without data.source=mix")
         for name in ("train", "valid", "test"):

@@ -104,7 +104,10 @@ def _reference() -> Iterator[str]:
     for name, schema in SCHEMAS.items():
         group = name.split("/")[0]
         command = group.replace("_", " ")
-        if "/" in name:
+        if schema is PartConfig:
+            group = "data.parts.NAME"
+            yield f"\n## data.parts\n\n{_first_line(schema)}\n"
+        elif "/" in name:
             choices = sorted(file.stem for file in Path("conf", group).glob("*.yaml"))
             yield f"\n## {group}\n\n{_first_line(schema)} Files: {', '.join(f'`{group}={one}`' for one in choices)}.\n"
         else:

@@ -33,7 +33,7 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
         if config[f"encoder_{size}"] != config[f"decoder_{size}"]:
             raise ValueError(f"encoder_{size} and decoder_{size} differ: our networks have the same on both sides")
     activation = config.get("activation_function")
-    if activation not in ACTIVATIONS:
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise ValueError(f"activation_function is {activation!r}: it must be one of {', '.join(ACTIVATIONS)}")
     return ModelConfig(
         d_model=config["d_model"],
@@ -48,10 +48,10 @@ def network_of(config: Mapping[str, Any]) -> ModelConfig:
         share_embeddings=bool(config.get("share_encoder_decoder_embeddings", True)),
         tie_output=bool(config.get("tie_word_embeddings", True)),
         output_bias=True,
-        dropout=config.get("dropout", 0.1),
-        embedding_dropout=config.get("dropout", 0.1),
-        attention_dropout=config.get("attention_dropout", 0.0),
-        activation_dropout=config.get("activation_dropout", 0.0),
+        dropout=_number(config, "dropout", 0.1),
+        embedding_dropout=_number(config, "dropout", 0.1),
+        attention_dropout=_number(config, "attention_dropout", 0.0),
+        activation_dropout=_number(config, "activation_dropout", 0.0),
     )
 
 
@@ -71,12 +71,23 @@ def check_numbers(settings: Mapping[str, Any], names: Iterable[str]) -> None:
             raise ValueError(f"the settings of the network say {name}: {value!r}; it must be a whole number above 0")
 
 
+def _number(config: Mapping[str, Any], name: str, default: float) -> Any:
+    value = config.get(name)
+    if value is not None and not isinstance(value, int | float):
+        raise ValueError(f"the settings say {name}: {value!r}; it must be a number")
+    return default if value is None else value
+
+
 def search_of(config: Mapping[str, Any]) -> DecodeConfig:
-    """Return the search settings that a `config.json`, or a `generation_config.json` behind it, asks for."""
+    """Return the search settings that a `config.json`, or a `generation_config.json` behind it, asks for.
+
+    Raises:
+        ValueError: If one is no number, or out of range.
+    """
     return DecodeConfig(
-        beam_size=config.get("num_beams") or 4,
-        max_output_len=config.get("max_length") or 512,
-        length_penalty=config.get("length_penalty") or 1.0,
+        beam_size=_number(config, "num_beams", 4) or 4,
+        max_output_len=_number(config, "max_length", 512) or 512,
+        length_penalty=_number(config, "length_penalty", 1.0) or 1.0,
     )
 
 

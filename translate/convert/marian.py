@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +39,8 @@ def read_marian(directory: Path) -> MarianFiles:
     """
     decoder = _read_yaml(directory / "decoder.yml")
     try:
-        model, vocabularies = directory / decoder["models"][0], [directory / name for name in decoder["vocabs"]]
+        names = decoder["vocabs"]
+        model, vocabularies = directory / decoder["models"][0], (directory / names[0], directory / names[-1])
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"{directory / 'decoder.yml'} names no models or vocabs") from error
     arrays = _read_arrays(model)
@@ -47,7 +50,7 @@ def read_marian(directory: Path) -> MarianFiles:
     settings = _mapping(described, model)
     _check(settings, model)
     check_numbers(settings, ("dim-emb", "enc-depth", "dec-depth", "transformer-dim-ffn", "transformer-heads"))
-    source, target = (_read_yaml(path) for path in (vocabularies[0], vocabularies[-1]))
+    source, target = map(_read_yaml, vocabularies)
     # Marian has no padding; it gets the last row, of zeros
     source, target = ({**one, PAD: len(one)} if PAD not in one else one for one in (source, target))
     shared = "Wemb" in arrays
@@ -64,7 +67,7 @@ def read_marian(directory: Path) -> MarianFiles:
         "scale_embedding": True,
         "share_encoder_decoder_embeddings": shared,
         "num_beams": decoder.get("beam-size", 4),
-        "length_penalty": float(decoder.get("normalize", 1.0)),
+        "length_penalty": decoder.get("normalize", 1.0),
         "max_length": 512,
     }
     return MarianFiles(config, dict(_renamed(arrays, config)), (source, target))
@@ -94,7 +97,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
 

@@ -50,16 +50,22 @@ def _renumbered(model: bytes, vocabulary: Mapping[str, int]) -> bytes:
     Pieces that the model lacks are unused ones. Those that the vocabulary lacks stand behind all others, after a mark,
     since the model still segments with them; `Tokenizer` takes them for the unknown piece.
     """
+    from google.protobuf.message import DecodeError
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # needs protobuf
 
-    order = sorted(vocabulary, key=lambda piece: vocabulary[piece])
-    if [vocabulary[piece] for piece in order] != list(range(len(order))):
+    whole = all(isinstance(token, int) for token in vocabulary.values())
+    order = sorted(vocabulary, key=lambda piece: vocabulary[piece]) if whole else []
+    if [vocabulary[piece] for piece in order] != list(range(len(vocabulary))):
         raise ValueError("the vocabulary's ids are not 0, 1, 2 and so on, each once")
     if missing := [piece for piece in (PAD, UNK, EOS) if piece not in vocabulary]:
         raise ValueError(f"the vocabulary lacks {', '.join(missing)}")
-    proto = ModelProto.FromString(model)
+    try:
+        proto = ModelProto.FromString(model)
+    except DecodeError as error:
+        raise ValueError("a file of the tokenizer is no SentencePiece model, or a damaged one") from error
     kinds = ModelProto.SentencePiece
-    known = {piece.piece: piece for piece in proto.pieces if piece.type in (kinds.NORMAL, kinds.USER_DEFINED)}
+    kept = kinds.NORMAL, kinds.USER_DEFINED, kinds.BYTE
+    known = {piece.piece: piece for piece in proto.pieces if piece.type in kept}
 
     def piece(text: str) -> Any:
         if text == UNK:

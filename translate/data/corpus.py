@@ -13,8 +13,9 @@ from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
 from translate.data.augment import ADDED
 from translate.data.download import MULTI30K_TESTS, download_multi30k
+from translate.data.readers import suffix
 from translate.data.rst import PlainSource
-from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source, suffix
+from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
 

@@ -255,6 +255,9 @@ class TranslationDataModule(LightningDataModule):
     def _epoch(self) -> EpochPairs:
         config, sizes = self._config, self._store.sizes
         weights = {name: part.weight for name, part in config.parts.items()} or {"train": 1.0}
+        for name in config.parts:
+            if not sizes[name]:
+                raise ValueError(f"data.parts.{name}: cleaning left no pairs of it; leave it out, or change the limits")
         own = mixture_copies({name: sizes[name] for name in weights}, weights, config.temperature)
         copies = [config.copies * one for one in own] + [1.0] * (len(sizes) - len(own))  # extra pairs come once
         return EpochPairs(list(sizes.values()), copies, both_directions=config.both_directions)

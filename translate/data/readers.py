@@ -67,6 +67,15 @@ def _unequal(src_path: str, src_count: int, tgt_path: str, tgt_count: int) -> Va
     )
 
 
+def suffix(path: str) -> str:
+    """Return the ending of a file name without .gz.
+
+    >>> suffix("pairs.TSV.gz")
+    '.tsv'
+    """
+    return Path(path.removesuffix(".gz")).suffix.lower()
+
+
 def read_table(path: str, src_column: str, tgt_column: str, named: bool) -> Iterator[Row]:
     """Read rows {"src", "tgt"} of a .tsv, .csv, .jsonl or .json file (both JSON lines), each also with .gz.
 
@@ -82,18 +91,18 @@ def read_table(path: str, src_column: str, tgt_column: str, named: bool) -> Iter
     Raises:
         ValueError: If a column is missing (with those there are) or a row has too few fields, or as `read_lines`.
     """
-    suffix = Path(path.removesuffix(".gz")).suffix
-    if suffix in (".jsonl", ".json"):
+    kind = suffix(path)
+    if kind in (".jsonl", ".json"):
         yield from _read_json_lines(path, src_column, tgt_column)
         return
-    rows = _tsv_rows(path) if suffix == ".tsv" else _csv_rows(path)
+    rows = _tsv_rows(path) if kind == ".tsv" else _csv_rows(path)
     first = next(rows, None)
     if first is None:
         return
     number, names = first
     if src_column in names and tgt_column in names:
         src, tgt = names.index(src_column), names.index(tgt_column)
-    elif suffix == ".tsv" and len(names) == 2 and not named:
+    elif kind == ".tsv" and len(names) == 2 and not named:
         src, tgt, rows = 0, 1, chain([first], rows)
     else:
         raise missing_column(f"{path}, line {number}", (src_column, tgt_column), names)
@@ -135,8 +144,8 @@ def _read_json_lines(path: str, src_column: str, tgt_column: str) -> Iterator[Ro
         where = f"{path}, line {number}"
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{where}: not JSON ({error.msg})") from error
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{where}: not JSON ({getattr(error, 'msg', error)})") from error
         if isinstance(row, dict) and isinstance(row.get("translation"), dict):
             row = row["translation"]
         if not isinstance(row, dict):

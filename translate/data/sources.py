@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from translate.common.files import write_text
-from translate.data.readers import missing_column, read_aligned, read_table
+from translate.data.readers import missing_column, read_aligned, read_table, suffix
 
 TABLES = (".parquet", ".arrow")
 TEXTS = (".tsv", ".csv", ".jsonl", ".json")
@@ -171,30 +171,19 @@ class FirstPairs:
         return f"first {self.count} of {self.source.identity()}"
 
 
-def suffix(path: str) -> str:
-    """Return the ending of a file name without .gz.
-
-    >>> suffix("pairs.tsv.gz")
-    '.tsv'
-    """
-    return Path(path.removesuffix(".gz")).suffix.lower()
-
-
-def _load_tables(paths: tuple[str, ...]) -> Iterable[dict[str, Any]]:
+def _load_tables(paths: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     import datasets
 
     kind = suffix(paths[0]).removeprefix(".")
-    with _one_line(f"{paths[0]}: not a {kind} file", "check the file and its name"):
-        rows: Iterable[dict[str, Any]] = datasets.load_dataset(
-            kind, data_files=list(paths), split="train", streaming=True
-        )
-        return rows
+    with _one_line(f"{paths[0]}: not a {kind} file, or a damaged one", "check the file and its name"):
+        yield from datasets.load_dataset(kind, data_files=list(paths), split="train", streaming=True)
 
 
 def _pairs(rows: Iterable[dict[str, Any]], columns: tuple[str, str], where: str) -> Iterator[Pair]:
     src, tgt = columns
     for number, row in enumerate(rows, start=1):
-        fields = row.get("translation", row)
+        nested = row.get("translation")
+        fields = nested if isinstance(nested, dict) else row
         if src not in fields or tgt not in fields:
             raise missing_column(where, columns, list(fields))
         if not (isinstance(fields[src], str) and isinstance(fields[tgt], str)):

@@ -12,6 +12,7 @@ from translate.config.train import TrainConfig
 from translate.data.corpus import Pair, open_corpus
 from translate.data.readers import read_aligned, read_lines
 from translate.evaluate.test_sets import Baseline, translate_timed
+from translate.translator.bundle import SHIPPED
 
 if TYPE_CHECKING:
     from translate.translator.translator import Translator
@@ -110,7 +111,8 @@ def find_baseline(config: EvaluateConfig, sources: Mapping[str, Sequence[str] | 
     """
     if config.baseline is None:
         return None
-    if not Path(config.baseline).is_dir():
+    path = Path(config.baseline)
+    if not path.is_dir() and (config.baseline != SHIPPED or path.is_file()):
         if len(sources) > 1:
             raise ValueError(
                 f"baseline={config.baseline} is one output for {len(sources)} test sets ({', '.join(sources)}); "

@@ -39,9 +39,15 @@ class Api:
     Args:
         open_models: Opens the models; called again at SIGHUP.
         config: Settings of the server.
+
+    Raises:
+        ValueError: If the file of the keys cannot be used.
+        OSError: If the file of the suggestions cannot be written.
     """
 
     def __init__(self, open_models: Callable[[], Models], config: ServeConfig) -> None:
+        if config.suggestions:
+            Path(config.suggestions).open("a", encoding="utf-8").close()  # one that cannot be written is refused now
         self._open_models, self.config = open_models, config
         self.models = open_models()
         self.gate, self.metrics = Gate(config), Metrics(lambda: self.models.pool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -72,18 +73,20 @@ class TranslatedFiles:
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="translate-serve-")
         self._made: dict[str, float] = {}
+        self._adding = threading.Lock()
 
     def add(self, name: str, text: str) -> str:
         """Keep a file; return the name that it can be fetched by, which cannot be guessed."""
         now = time.monotonic()
-        old = [one for one, made in self._made.items() if now - made > _SECONDS_KEPT]
-        for one in old or ([next(iter(self._made))] if len(self._made) >= _MOST_KEPT else []):
-            del self._made[one]
-            self._path(one).unlink(missing_ok=True)
         safe = re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[-100:]
         kept = f"{uuid.uuid4()}.{safe}"
         self._path(kept).write_text(text, encoding="utf-8", newline="")
-        self._made[kept] = now
+        with self._adding:
+            old = [one for one, made in self._made.items() if now - made > _SECONDS_KEPT]
+            for one in old or ([next(iter(self._made))] if len(self._made) >= _MOST_KEPT else []):
+                del self._made[one]
+                self._path(one).unlink(missing_ok=True)
+            self._made[kept] = now
         return kept
 
     def find(self, name: str) -> Path:

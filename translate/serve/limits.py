@@ -45,12 +45,16 @@ class Gate:
 
     Args:
         config: Settings of the server.
+
+    Raises:
+        ValueError: If the file of the keys cannot be used.
     """
 
     def __init__(self, config: ServeConfig) -> None:
-
         self.config, self.rate = config, RateLimit()
         self.keys = ApiKeys(Path(config.keys_file)) if config.api_keys else None
+        if self.keys is not None:
+            self.keys.list()  # a file that cannot be used is refused before anybody asks
 
     def check(self, request: Request, fields: Fields) -> None:
         """Let a request in.
