@@ -10,12 +10,16 @@ from matplotlib.image import imread
 
 from translate import Translator
 from translate.compare.comparison import compare
-from translate.compare.measure import measure_in_turns
+from translate.compare.measure import make_bare, measure_in_turns
 from translate.compare.picture import mean_curve, short_names
 from translate.compare.report import Comparison, RowResult, RunResult
 from translate.compare.runs import open_run
+from translate.config.model import ModelConfig
+from translate.config.optim import OptimConfig
+from translate.config.train import TrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.scores import Statistics, interval, score
+from translate.model.transformer import build_model
 
 
 def contents(run: Path) -> dict[str, tuple[int, bytes]]:
@@ -135,6 +139,16 @@ def test_measurements_take_turns_and_the_first_round_does_not_count() -> None:
     assert calls == ["a", "b"] * 3
     assert seen == [(0, "a"), (0, "b"), (1, "a"), (1, "b"), (2, "a"), (2, "b")]
     assert found == {"a": [3.0, 5.0], "b": [4.0, 6.0]}
+
+
+def test_a_run_of_low_rank_changes_is_timed_with_such_changes() -> None:
+    config = TrainConfig(
+        init_from="run", optim=OptimConfig(lora_rank=2), model=ModelConfig(d_model=16, d_ff=16, num_heads=2)
+    )
+    model = build_model(config.model, 300, 300)
+    module, _ = make_bare(model, config, [], accelerator="cpu", precision="32")
+    trained = sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+    assert 0 < trained < sum(parameter.numel() for parameter in model.parameters()) / 2
 
 
 def row(differences: dict[str, str], *curves: list[tuple[float, float]]) -> RowResult:

@@ -19,6 +19,7 @@ from translate.evaluate.test_sets import translate_timed
 from translate.model.transformer import Transformer
 from translate.train.callbacks.step_clock import StepClock
 from translate.train.setup import compile_layers, make_module, make_trainer, pick_precision
+from translate.train.weights.low_rank import add_low_rank
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
@@ -132,6 +133,8 @@ def make_bare(
         loggers={},
     )
     config, model = replace(config, trainer=trainer), deepcopy(model)
+    if config.optim.lora_rank:
+        add_low_rank(model, config.optim.lora_rank, config.optim.lora_alpha)
     if trainer.compile:
         compile_layers(model)
     return make_module(model, config), make_trainer(config, Path(), callbacks)

@@ -109,7 +109,7 @@ def _add_model_flags(parser: argparse.ArgumentParser) -> None:
         "--to",
         metavar="LANG",
         help="language to translate into, of a model that knows both directions; default: the other one than a line "
-        "is in",
+        "is in, where a line of a word or two that could be either goes with those that are read together with it",
     )
     add("--device", default="auto", metavar="D", help="cpu, cuda, cuda:1 …; auto (default) takes a GPU if there is one")
     add(
