@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from translate.config.model import ModelConfig
 from translate.config.trainer import TrainerConfig
 from translate.model.transformer import build_model
-from translate.train import run
+from translate.train import setup
 from translate.train.setup import Patience, compile_layers, make_trainer, pick_precision, training_device
 from translate.train.start import train
 
@@ -69,7 +69,7 @@ def test_compiled_layers_compute_the_same() -> None:
 
 def test_a_run_compiles_its_layers_if_asked_to(make_config, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[torch.nn.Module] = []
-    monkeypatch.setattr(run, "compile_layers", compiled.append)
+    monkeypatch.setattr(setup, "compile_layers", compiled.append)
     train(make_config(max_steps=1))
     assert not compiled
     train(make_config(max_steps=1, compile=True))

@@ -18,8 +18,7 @@ from translate.evaluate.scores import Statistics
 from translate.evaluate.test_sets import translate_timed
 from translate.model.transformer import Transformer
 from translate.train.callbacks.step_clock import StepClock
-from translate.train.setup import compile_layers, make_module, make_trainer, pick_precision
-from translate.train.weights.low_rank import add_low_rank
+from translate.train.setup import make_module, make_trainer, pick_precision, prepare_layers
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.translator import Translator
 
@@ -133,10 +132,7 @@ def make_bare(
         loggers={},
     )
     config, model = replace(config, trainer=trainer), deepcopy(model)
-    if config.optim.lora_rank:
-        add_low_rank(model, config.optim.lora_rank, config.optim.lora_alpha)
-    if trainer.compile:
-        compile_layers(model)
+    prepare_layers(model, config)
     return make_module(model, config), make_trainer(config, Path(), callbacks)
 
 

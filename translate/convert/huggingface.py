@@ -85,9 +85,9 @@ def search_of(config: Mapping[str, Any]) -> DecodeConfig:
         ValueError: If one is no number, or out of range.
     """
     return DecodeConfig(
-        beam_size=_number(config, "num_beams", 4) or 4,
-        max_output_len=_number(config, "max_length", 512) or 512,
-        length_penalty=_number(config, "length_penalty", 1.0) or 1.0,
+        beam_size=_number(config, "num_beams", 0) or 4,
+        max_output_len=_number(config, "max_length", 0) or 512,
+        length_penalty=float(_number(config, "length_penalty", 0)) or 1.0,
     )
 
 

@@ -79,10 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _check_output(args: argparse.Namespace) -> None:
     """Raise ValueError where the output is one of the files that are read."""
-    there = Path(args.output or "")
+    if not args.output or not Path(args.output).exists():
+        return
     for option in ("input", "prefixes", "terms"):
-        path = Path(getattr(args, option) or "")
-        if args.output and there.is_file() and path.is_file() and there.samefile(path):
+        path = getattr(args, option)
+        if path and Path(path).exists() and Path(path).samefile(args.output):
             raise ValueError(f"--output ({args.output}) is the file of --{option}; writing it would destroy it")
 
 

@@ -27,9 +27,9 @@ from translate.train.callbacks.validation import ValidationBleu
 from translate.train.console import clock, say
 from translate.train.loss.distillation import check_teachers
 from translate.train.parallel.layout import with_layout
-from translate.train.setup import compile_layers, make_checkpoints, make_ema, make_module, make_trainer
+from translate.train.setup import make_checkpoints, make_ema, make_module, make_trainer, prepare_layers
 from translate.train.weights.averaging import average_weights, load_weights
-from translate.train.weights.low_rank import add_low_rank, merge_low_rank
+from translate.train.weights.low_rank import merge_low_rank
 from translate.train.weights.warm_start import inherit_settings, keep_tokenizer, kept_settings, load_start
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
@@ -96,10 +96,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     model = build_model(config.model, tokenizer.src_vocab_size, tokenizer.tgt_vocab_size, pad_id=tokenizer.pad_id)
     if config.init_from and not config.resume:
         load_start(model, config.init_from)
-    if config.optim.lora_rank:
-        add_low_rank(model, config.optim.lora_rank, config.optim.lora_alpha)
-    if config.trainer.compile:
-        compile_layers(model)
+    prepare_layers(model, config)
     pairs = data.valid_pairs[: config.trainer.valid_bleu_sentences]
     last = run_dir / LAST_CHECKPOINT
     checkpoints = make_checkpoints(config.trainer, last.parent)

@@ -25,6 +25,7 @@ from translate.train.module import TranslationModule
 from translate.train.parallel.distributed import launch_environment, make_strategy
 from translate.train.parallel.sharded import ShardedModule
 from translate.train.weights.checkpoint_io import SafeCheckpointIO
+from translate.train.weights.low_rank import add_low_rank
 
 
 def on_gpu(config: TrainerConfig) -> bool:
@@ -61,6 +62,14 @@ def make_module(model: Transformer, config: TrainConfig) -> TranslationModule:
     """Return the Lightning module that trains `model`; precision and workers are those of `with_layout`."""
     kind = ShardedModule if config.trainer.strategy == "fsdp" else TranslationModule
     return kind(model, config, load_teachers(config.optim.teachers))
+
+
+def prepare_layers(model: nn.Module, config: TrainConfig) -> None:
+    """Give a model changes of low rank, and compile its layers, where the settings ask for that."""
+    if config.optim.lora_rank:
+        add_low_rank(model, config.optim.lora_rank, config.optim.lora_alpha)
+    if config.trainer.compile:
+        compile_layers(model)
 
 
 def compile_layers(model: nn.Module, backend: str = "inductor") -> None:

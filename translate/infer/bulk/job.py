@@ -73,7 +73,8 @@ def _translate_shards(args: argparse.Namespace, output: Path, shards: Sequence[S
             if outcome.error:
                 errors.append(outcome)
                 continue
-            write_text(output / SETTINGS, settings)  # with the first output, so that what never worked binds nobody
+            if not (output / SETTINGS).is_file():  # with the first output, so that what never worked binds nobody
+                write_text(output / SETTINGS, settings)
             ledger.commit(outcome)
             lines, failed = lines + outcome.lines, failed + len(outcome.failed)
     ledger.remove_leftovers()

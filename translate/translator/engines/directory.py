@@ -85,6 +85,9 @@ def check_output(output: Path, source: Path, *, overwrite: bool) -> None:
         output: Where an export or a converted model goes.
         source: What it is made from, which is never replaced.
         overwrite: Whether the user wants it.
+
+    Raises:
+        ValueError: If it must stay; the message says why.
     """
     recover_directory(output)
     if not output.exists():

@@ -71,7 +71,8 @@ class LocalEngine(Engine):
 
         def search_batch(places: list[int]) -> list[list[Hypothesis]]:
             src_ids, src_mask = padded([sources[place] for place in places], special.pad_id)
-            return self.run_search(search, self.step_model, src_ids, src_mask, [prefixes[place] for place in places])
+            model = self.model_for(search, src_ids)
+            return self.run_search(search, model, src_ids, src_mask, [prefixes[place] for place in places])
 
         with self.running():
             yield from zip(batches, self.each_batch(search_batch, batches), strict=True)
@@ -83,6 +84,10 @@ class LocalEngine(Engine):
     def each_batch(self, work: Callable[[list[int]], _Result], batches: Sequence[list[int]]) -> Iterator[_Result]:
         """Yield `work(batch)` for each batch, in their order, several at once."""
         return side_by_side(work, batches, self.workers)
+
+    def model_for(self, search: Any, src_ids: NDArray[np.int64]) -> Any:
+        """Return what a search of sources [B, S] takes its steps with."""
+        return self.step_model
 
     def run_search(
         self,

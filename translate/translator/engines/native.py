@@ -10,10 +10,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from translate.native.network import NativeTransformer
+from translate.native.network import NarrowedTransformer, NativeTransformer
 from translate.native.shortlist import Shortlist
-from translate.search.guards import Ids
-from translate.search.hypothesis import Hypothesis, check_number
+from translate.search.hypothesis import check_number
 from translate.translator.engines.engine import EncodedPair
 from translate.translator.engines.local import (
     ALIGNMENT_LAYER,
@@ -64,19 +63,11 @@ class NativeEngine(LocalEngine):
             self._pool = wanted, ThreadPoolExecutor(self.workers, "translate")
         yield from self._pool[1].map(work, batches)
 
-    def run_search(
-        self,
-        search: Any,
-        model: NativeTransformer,
-        src_ids: NDArray[np.int64],
-        src_mask: NDArray[np.bool_],
-        prefixes: Sequence[Ids],
-    ) -> list[list[Hypothesis]]:
-        """Search one batch, with this engine's network among the tokens of its shortlist if there is one."""
-        if self.shortlist is None or not search.settings.shortlist or model is not self.network:
-            return super().run_search(search, model, src_ids, src_mask, prefixes)
-        narrowed = model.narrowed(self.shortlist.tokens_for(src_ids))
-        return super().run_search(search, narrowed, src_ids, src_mask, prefixes)
+    def model_for(self, search: Any, src_ids: NDArray[np.int64]) -> NativeTransformer | NarrowedTransformer:
+        """Return the network, for the tokens of the shortlist alone if there is one."""
+        if self.shortlist is None or not search.settings.shortlist:
+            return self.network
+        return self.network.narrowed(self.shortlist.tokens_for(src_ids))
 
     def score(self, pairs: Sequence[EncodedPair], batch_tokens: int) -> Iterator[tuple[list[int], list[list[float]]]]:
         """Score targets by teacher forcing; arguments and results as in `Engine.score`."""
