@@ -262,6 +262,22 @@ def test_a_kind_of_added_pairs_does_not_change_the_others() -> None:
     assert both == [(kind, pair) for kind, pair in every if kind in ("joined", "renamed")]
 
 
+def test_typed_pairs_have_other_names_in_as_many_as_get_them_by_themselves() -> None:
+    pairs = [Pair(f"I'm with Tom {i}.", f"J'y suis avec Tom {i}.") for i in range(400)]
+
+    def with_tom(share: float) -> float:
+        augmenter = Augmenter(Augmentation(typed=1.0, renamed=share), "talk")
+        typed_ones = [one for pair in pairs for kind, one in augmenter.more(pair) if kind == "typed"]
+        assert len(typed_ones) == len(pairs)
+        toms = [["tom" in side.lower().split() for side in one] for one in typed_ones]
+        assert all(src == tgt for src, tgt in toms)
+        return sum(src for src, _ in toms) / len(toms)
+
+    assert with_tom(0.0) == 1.0
+    assert with_tom(1.0) == 0.0
+    assert 0.4 < with_tom(0.5) < 0.6
+
+
 def test_joined_pairs_are_of_whole_pairs_in_the_same_order_on_both_sides() -> None:
     augmenter = Augmenter(Augmentation(joined=1.0), "talk")
     known = dict(TALK)

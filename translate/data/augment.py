@@ -49,8 +49,9 @@ class Augmenter:
     def __init__(self, settings: Augmentation, name: str) -> None:
         self._random = {kind: Random(f"{kind} pairs of {name}") for kind in ADDED}
         self._waiting: list[Pair] = []
+        self._share_renamed = settings.renamed
         kinds: dict[str, tuple[float, Callable[[Pair], Pair | None]]] = {
-            "typed": (settings.typed, lambda pair: typed(pair, self._random["typed"])),
+            "typed": (settings.typed, self._typed),
             "typeset": (settings.typeset, lambda pair: typeset(pair, settings.langs)),
             "renamed": (settings.renamed, lambda pair: renamed(pair, self._random["renamed"])),
             "joined": (settings.joined, self._joined),
@@ -69,6 +70,12 @@ class Augmenter:
         self._waiting.append(pair)
         if len(self._waiting) > _BUFFER:
             self._waiting[self._random["joined"].randrange(_BUFFER)] = self._waiting.pop()
+
+    def _typed(self, pair: Pair) -> Pair | None:
+        """Type a pair, the share `renamed` of them with other names: people type names in lower case too."""
+        random = self._random["typed"]
+        other = renamed(pair, random) if random.random() < self._share_renamed else None
+        return typed(other or pair, random)
 
     def _joined(self, _: Pair) -> Pair | None:
         random = self._random["joined"]
