@@ -137,6 +137,7 @@ def test_every_setting_of_a_logger_is_explained(name: str) -> None:
         (ModelConfig, {"word_dropout": -0.1}, r"model.word_dropout \(-0.1\)"),
         (OptimConfig, {"r_drop": -1.0}, r"optim.r_drop \(-1.0\) must be at least 0"),
         (TrainConfig, {"seed": -1}, r"seed \(-1\)"),
+        (TrainConfig, {"seed": 2**32}, r"seed \(4294967296\) must be at least 0 and at most 4,000,000,000"),
         (
             TrainConfig,
             {

@@ -66,7 +66,7 @@ def test_a_value_beyond_each_limit_is_refused_and_the_limit_itself_is_as_it_says
     settings = schema()
     beyond = {"at least": limit - 1, "above": limit, "at most": limit + 1, "below": limit}[words]
     setattr(settings, name, beyond)
-    with pytest.raises(ValueError, match=rf"group\.{name} \(.*\) must be .*{words} {limit:g}"):
+    with pytest.raises(ValueError, match=rf"group\.{name} \(.*\) must be .*{words} {limit:,}"):
         check_settings("group", settings)
     if words in ("at least", "at most"):
         setattr(settings, name, limit)

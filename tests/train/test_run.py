@@ -227,6 +227,13 @@ def test_a_second_run_in_the_same_directory_is_refused(make_config, tmp_path) ->
         train(config)
 
 
+def test_a_file_where_the_run_is_to_be_is_refused(make_config, tmp_path) -> None:
+    (tmp_path / "mine").write_text("a file")
+    with pytest.raises(ValueError, match=r"run_dir \(.*mine\) is a file; give a directory"):
+        train(make_config(changes={"run_dir": str(tmp_path / "mine")}))
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("mine")] == ["mine"]
+
+
 def test_runs_of_one_second_get_directories_of_their_own(make_config, tmp_path) -> None:
     _, run_dir = new_run(make_config())
     names = [make_directory(run_dir, exist_ok=False).name for _ in range(3)]

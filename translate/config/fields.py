@@ -79,4 +79,4 @@ def describe_limits(one: Field[Any]) -> str:
     'at least 0 and below 1'
     """
     limits = one.metadata["limits"] if one.metadata else {}
-    return " and ".join(f"{words} {value:g}" for words, value in limits.items() if value is not None)
+    return " and ".join(f"{words} {value:,}" for words, value in limits.items() if value is not None)

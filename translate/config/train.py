@@ -22,7 +22,10 @@ class TrainConfig:
         "default", "First folder of the run directory, runs/<name>/<date_time>; by default the data source."
     )
     seed: int = setting(
-        1, "Seed of weights, dropout and data order; same seed, same machine layout: same run.", at_least=0
+        1,
+        "Seed of weights, dropout and data order; same seed, same machine layout: same run.",
+        at_least=0,
+        at_most=4_000_000_000,
     )
     resume: str | None = setting(
         None, "Run directory to continue: with its settings, plus those given on this command line."

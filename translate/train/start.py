@@ -47,6 +47,8 @@ def train(config: TrainConfig) -> Path:
     taken = any((run_dir / name).exists() for name in ("config.yaml", PLAN))
     if first and config.run_dir and not config.resume and taken:
         raise ValueError(f"run_dir ({run_dir}) holds a run already; choose another, or go on with resume={run_dir}")
+    if run_dir.exists() and not run_dir.is_dir():
+        raise ValueError(f"run_dir ({run_dir}) is a file; give a directory that is new or empty")
     exist_ok = bool(config.resume or config.run_dir)
     if config.stages:
         run_dir = make_directory(run_dir, exist_ok=exist_ok)
