@@ -206,16 +206,33 @@ def test_code_is_told_from_language() -> None:
 
 def test_typed_pairs_differ_in_case_and_end_alone() -> None:
     random = Random(0)
-    pair = Pair("Where is Tom?", "Où est Tom\u202f?")
-    assert {typed(pair, random) for _ in range(200)} == {
-        Pair("where is tom", "où est tom"),
-        Pair("Where is Tom", "Où est Tom"),
-        Pair("where is tom?", "où est tom\u202f?"),
-        Pair("WHERE IS TOM?", "OÙ EST TOM\u202f?"),
+    pair = Pair("Where is Tom now?", "Où est Tom\u202f?")
+    assert {form for _ in range(200) for form in typed(pair, random)} == {
+        Pair("where is tom now", "où est tom"),
+        Pair("Where is Tom now", "Où est Tom"),
+        Pair("where is tom now?", "où est tom\u202f?"),
+        Pair("WHERE IS TOM NOW?", "OÙ EST TOM\u202f?"),
     }
-    assert typed(Pair("Really?", "Vraiment."), random) is None
-    assert typed(Pair("no end", "sans fin"), random) is None
-    assert typed(Pair("...", "..."), random) is None
+    assert len(typed(pair, random)) == 1
+    assert typed(Pair("Is that really?", "Vraiment."), random) == []
+    assert typed(Pair("no end", "sans fin"), random) == []
+    assert typed(Pair("...", "..."), random) == []
+
+
+def test_short_pairs_are_typed_in_every_form() -> None:
+    assert typed(Pair("Hello, Tom!", "Salut, Tom\u202f!"), Random(0)) == [
+        Pair("hello, tom", "salut, tom"),
+        Pair("Hello, Tom", "Salut, Tom"),
+        Pair("hello, tom!", "salut, tom\u202f!"),
+        Pair("HELLO, TOM!", "SALUT, TOM\u202f!"),
+        Pair("Hello, Tom.", "Salut, Tom."),
+    ]
+    assert [form.src for form in typed(Pair("Who is it?", "Qui est-ce ?"), Random(0))] == [
+        "who is it",
+        "Who is it",
+        "who is it?",
+        "WHO IS IT?",
+    ]
 
 
 @pytest.mark.parametrize(

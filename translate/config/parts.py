@@ -43,7 +43,7 @@ class PartConfig:
     typed: float = setting(
         0.0,
         "Pairs added for each pair, as people type: without the full stop, in lower case, or in capitals, on both "
-        "sides; the share `renamed` of them with made-up names too.",
+        "sides; a pair of up to three words in each of these forms, the share `renamed` with made-up names too.",
         at_least=0,
         at_most=1,
     )

@@ -16,6 +16,7 @@ ADDED = {
     "typeset": "with the marks of print",
     "renamed": "other names and numbers",
 }
+RECIPE = 2  # another number makes pairs anew that were added by earlier versions and cached
 _BUFFER = 1_000  # pairs that wait to be joined, so that neighbours in a file do not meet
 _MOST_JOINED = 5
 
@@ -50,10 +51,10 @@ class Augmenter:
         self._random = {kind: Random(f"{kind} pairs of {name}") for kind in ADDED}
         self._waiting: list[Pair] = []
         self._share_renamed = settings.renamed
-        kinds: dict[str, tuple[float, Callable[[Pair], Pair | None]]] = {
+        kinds: dict[str, tuple[float, Callable[[Pair], list[Pair]]]] = {
             "typed": (settings.typed, self._typed),
-            "typeset": (settings.typeset, lambda pair: typeset(pair, settings.langs)),
-            "renamed": (settings.renamed, lambda pair: renamed(pair, self._random["renamed"])),
+            "typeset": (settings.typeset, lambda pair: _if_any(typeset(pair, settings.langs))),
+            "renamed": (settings.renamed, lambda pair: _if_any(renamed(pair, self._random["renamed"]))),
             "joined": (settings.joined, self._joined),
         }
         self._kinds = {kind: (share, make) for kind, (share, make) in kinds.items() if share}
@@ -63,25 +64,29 @@ class Augmenter:
         if "joined" in self._kinds:
             self._wait(pair)
         for kind, (share, make) in self._kinds.items():
-            if self._random[kind].random() < share and (added := make(pair)):
-                yield kind, added
+            if self._random[kind].random() < share:
+                yield from ((kind, added) for added in make(pair))
 
     def _wait(self, pair: Pair) -> None:
         self._waiting.append(pair)
         if len(self._waiting) > _BUFFER:
             self._waiting[self._random["joined"].randrange(_BUFFER)] = self._waiting.pop()
 
-    def _typed(self, pair: Pair) -> Pair | None:
+    def _typed(self, pair: Pair) -> list[Pair]:
         """Type a pair, the share `renamed` of them with other names: people type names in lower case too."""
         random = self._random["typed"]
         other = renamed(pair, random) if random.random() < self._share_renamed else None
         return typed(other or pair, random)
 
-    def _joined(self, _: Pair) -> Pair | None:
+    def _joined(self, _: Pair) -> list[Pair]:
         random = self._random["joined"]
         if len(self._waiting) <= _MOST_JOINED:
-            return None
-        return join(random.sample(self._waiting, random.randint(2, _MOST_JOINED)))
+            return []
+        return [join(random.sample(self._waiting, random.randint(2, _MOST_JOINED)))]
+
+
+def _if_any(pair: Pair | None) -> list[Pair]:
+    return [pair] if pair else []
 
 
 def join(pairs: list[Pair]) -> Pair:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from translate.common.files import write_text
 from translate.config.tokenizer import TokenizerConfig
-from translate.data.augment import Augmentation
+from translate.data.augment import RECIPE, Augmentation
 from translate.data.cleaning import Cleaner, CleaningReport, CleaningRules
 from translate.data.corpus import Corpus
 from translate.data.sources import Pair
@@ -85,7 +85,7 @@ def cached_text(
     Raises:
         ValueError: If the corpus is empty or damaged, or if no training or validation pair is left.
     """
-    key = cache_key("text", corpus.fingerprint, rules, *([dict(augmentations)] if augmentations else []))
+    key = cache_key("text", corpus.fingerprint, rules, *([RECIPE, dict(augmentations)] if augmentations else []))
     entry = cache_dir / "text" / key
     with new_entry(entry) as folder:
         if folder is not None:

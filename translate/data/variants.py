@@ -7,29 +7,37 @@ from random import Random
 
 from translate.data.sources import Pair
 
+_SHORT = 3  # words
 _END = re.compile(r"[\s\u00a0\u202f]*[.!?…]+$")
 
 
-def typed(pair: Pair, random: Random) -> Pair | None:
-    """Return a pair as somebody in a hurry types it; None if its sides do not end in the same kind of mark.
+def typed(pair: Pair, random: Random) -> list[Pair]:
+    """Return a pair as somebody in a hurry types it; nothing if its sides do not end in the same kind of mark.
 
-    >>> typed(Pair("Good morning.", "Bonjour."), Random(1))
-    Pair(src='good morning', tgt='bonjour')
+    One form is drawn, but a pair of up to three words comes in all of them: people type "hello" in every way.
+
+    >>> typed(Pair("Where is your brother?", "Où est ton frère ?"), Random(1))
+    [Pair(src='where is your brother', tgt='où est ton frère')]
+    >>> [form.src for form in typed(Pair("Hello!", "Bonjour !"), Random(1))]
+    ['hello', 'Hello', 'hello!', 'HELLO!', 'Hello.']
     """
     ends = [match[0].strip() if (match := _END.search(side)) else "" for side in pair]
     if not ends[0] or ends[0] != ends[1]:
-        return None
+        return []
     bare = Pair(*(_END.sub("", side) for side in pair))
     if not (bare.src and bare.tgt):
-        return None
-    kind = random.random()
-    if kind < 0.4:
-        return Pair(bare.src.lower(), bare.tgt.lower())
-    if kind < 0.7:
-        return bare
-    if kind < 0.9:
-        return Pair(pair.src.lower(), pair.tgt.lower())
-    return Pair(pair.src.upper(), pair.tgt.upper())
+        return []
+    forms = [
+        Pair(bare.src.lower(), bare.tgt.lower()),
+        bare,
+        Pair(pair.src.lower(), pair.tgt.lower()),
+        Pair(pair.src.upper(), pair.tgt.upper()),
+    ]
+    if len(pair.src.split()) > _SHORT:
+        return random.choices(forms, (4, 3, 2, 1))
+    if ends[0] == "!":
+        forms.append(Pair(bare.src + ".", bare.tgt + "."))
+    return forms
 
 
 def lower(pair: Pair) -> Pair:
