@@ -26,15 +26,18 @@ def test_it_is_small_and_says_where_its_text_is_from() -> None:
     assert find_model(SHIPPED) == directory
     assert sum(file.stat().st_size for file in directory.iterdir()) < 16_000_000
     card = (directory / "README.md").read_text(encoding="utf-8")
-    for name in ("tatoeba.org", "manythings.org", "CC BY 2.0 FR", "Django", "BSD-3-Clause", "CC0", "limits"):
+    for name in ("tatoeba.org", "manythings.org", "CC BY 2.0 FR", "Django", "BSD-3-Clause", "CC0", "limits", "Tatoeba test"):
         assert name in card
 
 
-def test_a_directory_of_its_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_of_its_name_comes_first_if_it_holds_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(SHIPPED).mkdir()
-    with pytest.raises(ValueError, match="no model in en-fr: neither it nor its model/ holds"):
-        find_model(SHIPPED)
+    (tmp_path / SHIPPED / "model").mkdir(parents=True)  # text, say: nothing that could be opened
+    assert find_model(SHIPPED) == models_dir() / SHIPPED
+    (tmp_path / SHIPPED / "model/model.safetensors").touch()
+    assert find_model(SHIPPED) == Path(SHIPPED, "model")
 
 
 def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[str], caplog) -> None:

@@ -180,9 +180,10 @@ def test_training_writes_nothing_to_the_screen(capfd):
 def test_a_folder_without_a_tokenizer_and_foreign_models_are_refused(tmp_path):
     with pytest.raises(ValueError, match="no tokenizer in"):
         Tokenizer.load(tmp_path)
-    (tmp_path / "tokenizer.model").write_bytes(b"not a model")
-    with pytest.raises(ValueError, match="not a SentencePiece model"):
-        Tokenizer.load(tmp_path)
+    for content in (b"not a model", b""):
+        (tmp_path / "tokenizer.model").write_bytes(content)
+        with pytest.raises(ValueError, match=rf"^{tmp_path}: not a SentencePiece model"):
+            Tokenizer.load(tmp_path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -72,6 +72,18 @@ def test_kernels_are_compiled_once_and_kept_for_their_user_alone(folder: Path, c
 
 
 @needs_cc
+def test_a_kernel_of_the_package_that_cannot_be_loaded_is_compiled_instead(
+    folder: Path, compiled: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("portable", "avx2"):
+        (tmp_path / "package/compiled").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"package/compiled/{name}.so").write_bytes(b"no library")
+    monkeypatch.setattr(build, "_FOLDER", tmp_path / "package")
+    assert library() is not None
+    assert len(compiled) == 1
+
+
+@needs_cc
 @pytest.mark.parametrize("harm", ["cut short", "overwritten", "others can write to it", "missing"])
 def test_a_kernel_that_is_damaged_or_not_trusted_is_compiled_anew(
     harm: str, folder: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture

@@ -79,6 +79,9 @@ def test_the_kernels_refuse_what_does_not_fit() -> None:
         best_continuations(x, np.zeros((2, 2), np.float32), (), 3)
     with pytest.raises(ValueError, match=r"banned \[32\]"):
         best_continuations(x, one, (32,), 3)
+    for count in (0, -5):
+        with pytest.raises(ValueError, match=rf"count \({count}\) must be at least 1"):
+            best_continuations(x, one, (), count)
     q, kv = np.zeros((2, 4, 3, 16), np.float32), np.zeros((2, 2, 7, 16), np.float32)
     with pytest.raises(ValueError, match=r"k: .*\[2, 2, 7, 16\].*\[2, 2, 5, 16\]"):
         attend(q, kv[:, :, :5], kv, None, 1.0)
@@ -152,16 +155,19 @@ def test_steps_in_c_refuse_what_does_not_fit(stepping: NativeTransformer) -> Non
     def step(ids: Array, sums: Array) -> object:
         return stepping.best_step(ids, stepping.start(memory, mask), sums, (), 3)
 
-    def search(limits: Sequence[int] = (4, 4), bos_id: int = 2) -> object:
-        more: Any = {"beam_size": 2, "wanted": 1, "length_penalty": 1.0, "banned": ()}
+    def search(limits: Sequence[int] = (4, 4), bos_id: int = 2, beam_size: int = 2) -> object:
+        more: Any = {"beam_size": beam_size, "wanted": 1, "length_penalty": 1.0, "banned": ()}
         return stepping.beam_search(memory, mask, limits, **more, bos_id=bos_id, eos_id=3)
 
     search()
     ids, sums = np.array([4, 5]), np.zeros((2, 1), np.float32)
     step(ids, sums)
-    for bad in (ids.astype(np.int32), ids.astype(float), np.array([4, 5, 6])):
+    for bad in (ids.astype(np.int32), ids.astype(float)):
         with pytest.raises(ValueError, match="ids: the kernels take"):
             step(bad, sums)
+    for bad in (np.array([4, 5, 6]), np.array([4]), np.empty(0, np.int64)):
+        with pytest.raises(ValueError, match=rf"ids \({len(bad)}\) must be as many for each of 2 sentences"):
+            stepping.step(bad, stepping.start(memory, mask))
     for token in (-1, VOCAB):
         with pytest.raises(ValueError, match="must lie in the vocabulary"):
             step(np.array([4, token]), sums)
@@ -173,6 +179,11 @@ def test_steps_in_c_refuse_what_does_not_fit(stepping: NativeTransformer) -> Non
         search(bos_id=VOCAB)
     with pytest.raises(ValueError, match="limits"):
         search(limits=[4, 0])
+    for limits in ([40], [4, 4, 4]):
+        with pytest.raises(ValueError, match=rf"limits \({len(limits)}\) must be as many as sentences \(2\)"):
+            search(limits=limits)
+    with pytest.raises(ValueError, match=r"beam_size \(0\) must be at least 1"):
+        search(beam_size=0)
 
 
 @needs_compiler

@@ -298,3 +298,11 @@ def test_int8_opens_without_torch(tmp_path: Path) -> None:
     assert (done.returncode, len(lines)) == (0, 8), done.stderr
     assert lines[0] == lines[1] == "La voiture est dans le jardin."
     assert lines[6].startswith("True [((")
+
+
+def test_weights_that_not_every_processor_can_negate_are_refused() -> None:
+    arrays = {"a": np.full((2, 4), -127, np.int8), "a.scale": np.ones(2, np.float32)}
+    Weights(arrays).matrix(("a",), 2, 4)
+    arrays["a"][1, 2] = -128
+    with pytest.raises(ValueError, match=r"^a holds -128; 8-bit weights go from -127 to 127$"):
+        Weights(arrays).matrix(("a",), 2, 4)

@@ -62,7 +62,11 @@ def test_it_reads_back_and_what_is_damaged_is_refused(tmp_path: Path) -> None:
     for sizes in ((99, 120), (100, 90)):
         with pytest.raises(ValueError, match=rf"{FILE} is not of the model's vocabulary"):
             Shortlist.load(tmp_path, *sizes)
-    (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-5])
+    whole = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(ValueError, match=rf"{FILE} is damaged: its checksum is not"):
+        Shortlist.load(tmp_path, 100, 120)
+    (tmp_path / FILE).write_bytes(whole[:-5])
     with pytest.raises(ValueError, match=rf"{FILE} is damaged"):
         Shortlist.load(tmp_path, 100, 120)
 

@@ -159,7 +159,7 @@ def test_prefixes_least_lengths_and_guards_shape_what_is_drawn() -> None:
 def test_drawing_from_one_token_is_greedy() -> None:
     translator = Translator.load(TINY, device="cpu", precision="32")
     greedy = translator.translate(TEXTS, beam_size=1)
-    for changes in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-4}):
+    for changes in ({"top_k": 1}, {"top_p": 1e-6}, {"top_p": 1e-300}, {"temperature": 1e-4}):
         found = translator.translate(TEXTS, search="sample", **changes)  # type: ignore[arg-type]
         assert [one.text for one in found] == [one.text for one in greedy]
 

@@ -125,6 +125,7 @@ def test_each_core_is_a_worker_with_batches_of_its_own(
         spy = Spy(three.engine.runtime)
         monkeypatch.setattr(three.engine, "runtime", spy)
         once = {"max_output_ratio": 0.0, "repetition_guard": False, "length_guard": False}  # no text is searched again
+        once["paragraph_len"] = 0  # or cut
         found = three.translate(texts, batch_tokens=batch_tokens, **once)  # type: ignore[arg-type]
         assert_same(found, theirs.translate(texts, **once), once)  # type: ignore[arg-type]
         assert sum(map(len, spy.batches)) == len(texts)

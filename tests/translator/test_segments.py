@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from translate.translator.segments import split_text
+from translate.translator.segments import split_paragraph, split_text
 
 
 def test_a_text_that_fits_stays_whole() -> None:
@@ -22,6 +22,23 @@ def test_sentences_go_before_clauses_and_words() -> None:
     ]
     assert split_text("four words not stopped", lambda piece: len(piece) < 12) == ["four words", "not stopped"]
     assert split_text("unbreakable", lambda piece: len(piece) < 6) == ["unbre", "aka", "ble"]
+
+
+def test_a_paragraph_is_cut_where_sentences_end_and_nowhere_else() -> None:
+    text = "Mr. Smith, a painter, left early. Why? Nobody knows. It was late!"
+    assert split_paragraph(text, lambda piece: len(piece) <= 40) == [
+        "Mr. Smith, a painter, left early.",
+        "Why? Nobody knows. It was late!",
+    ]
+    assert split_paragraph(text, lambda piece: False) == [
+        "Mr. Smith, a painter, left early.",
+        "Why?",
+        "Nobody knows.",
+        "It was late!",
+    ]
+    assert split_paragraph(text, lambda piece: True) == [text]
+    many = "Yes. " * 2_000 + "No."  # more sentences than Python allows calls within calls
+    assert split_paragraph(many, lambda piece: len(piece) < 5) == ["Yes."] * 2_000 + ["No."]
 
 
 @given(st.text(alphabet="ab .!,", max_size=300), st.integers(1, 40))

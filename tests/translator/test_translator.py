@@ -183,6 +183,18 @@ def test_long_texts_are_translated_in_pieces() -> None:
         assert joined.log_prob == pytest.approx(sum(part.hypotheses[rank].log_prob for part in parts), abs=1e-4)
 
 
+def test_a_paragraph_is_translated_sentence_by_sentence(translator: Translator) -> None:
+    sentences = ["The cat sat by the sea.", "Two dogs run and run, and the cat sat.", "A cat sat."]
+    paragraph = " ".join(sentences)
+    alone = translator.translate(sentences, max_output_len=12)
+    (cut,) = translator.translate([paragraph], max_output_len=12, paragraph_len=3)
+    assert cut.text == " ".join(one.text for one in alone if one.text)
+    assert [src for src, _ in cut.hypotheses[0].parts] == sentences
+    for more in ({"paragraph_len": 0}, {"paragraph_len": 1000}, {"paragraph_len": 3, "prefixes": ["le"]}):
+        (whole,) = translator.translate([paragraph], max_output_len=12, **more)
+        assert [src for src, _ in whole.hypotheses[0].parts] == [paragraph]
+
+
 def test_a_prefix_is_the_beginning_of_the_first_piece() -> None:
     translator = make_translator(max_src_len=12)
     sentences = ["the cat sat by the sea.", "two dogs run and run.", "a cat sat."]

@@ -25,6 +25,7 @@ class DecodeChanges(TypedDict, total=False):
     max_output_ratio: float | None
     repetition_guard: bool | None
     length_guard: bool | None
+    paragraph_len: int | None
     shortlist: bool | None
     temperature: float | None
     top_k: int | None
@@ -96,6 +97,13 @@ class DecodeConfig:
         True,
         "Search again, for outputs that end in time, where the best output reached its limit without an end and has "
         "over twice the tokens of the source plus 10.",
+    )
+    paragraph_len: int = setting(
+        32,
+        "Longest text of several sentences that is translated in one piece, in tokens with EOS. A longer one is cut "
+        "where sentences end, as models learn from short texts. 0 = cut only what exceeds the longest source of "
+        "training. Texts with a prefix are not cut for this.",
+        at_least=0,
     )
     shortlist: bool = setting(
         True,

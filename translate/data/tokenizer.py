@@ -108,13 +108,16 @@ class Tokenizer:
         """Read the tokenizer that `save` wrote, or one SentencePiece `.model` file.
 
         Raises:
-            ValueError: If there is no tokenizer, or it lacks a special id.
+            ValueError: If there is no tokenizer, or it is damaged or lacks a special id; the message names the path.
         """
         path = Path(directory)
         for names in ((), _JOINT_FILES, _SEPARATE_FILES):
             files = [path / name for name in names] or [path]
             if all(file.is_file() for file in files):
-                return Tokenizer([file.read_bytes() for file in files])
+                try:
+                    return Tokenizer([file.read_bytes() for file in files])
+                except ValueError as error:
+                    raise ValueError(f"{path}: {error}") from error
         raise ValueError(f"no tokenizer in {path}: neither {_JOINT_FILES[0]} nor {' and '.join(_SEPARATE_FILES)}")
 
     def save(self, directory: Path | str) -> None:
@@ -231,10 +234,12 @@ def language_tag(language: str) -> str:
 
 
 def _processor(model: bytes) -> spm.SentencePieceProcessor:
+    if not model:
+        raise ValueError("not a SentencePiece model: the file is empty")  # SentencePiece would take it and crash later
     try:
         processor = spm.SentencePieceProcessor(model_proto=model)
     except RuntimeError as error:
-        raise ValueError(f"not a SentencePiece model: {error}") from error
+        raise ValueError(f"not a SentencePiece model: {str(error).strip()}") from error
     return processor
 
 

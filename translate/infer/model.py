@@ -39,7 +39,7 @@ def open_translator(args: argparse.Namespace) -> Translator:
 
     models = [Translator.load(path, device=args.device, precision=args.precision) for path in model_paths(args)]
     translator = Translator.ensemble(models) if len(models) > 1 else models[0]
-    return translator.into(args.to) if args.to else translator
+    return translator if args.to is None else translator.into(args.to)
 
 
 def translate_settings(args: argparse.Namespace, translator: Translator) -> Settings:
@@ -47,7 +47,7 @@ def translate_settings(args: argparse.Namespace, translator: Translator) -> Sett
     settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
     settings["alignments"], settings["protect"] = args.alignments, args.protect
     settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
-    if not (args.to or args.score or args.pairs) and translator.recognizer is not None:
+    if args.to is None and not (args.score or args.pairs) and translator.recognizer is not None:
         settings["tgt_lang"] = "auto"
     return settings
 

@@ -105,7 +105,12 @@ def best_continuations(
     Returns:
         Their log-probabilities, the hypotheses that they continue and the tokens, [B, count] each; -inf where there
         are fewer. None where the count is large, or without the kernels.
+
+    Raises:
+        ValueError: If the count is below 1 or the arrays do not fit each other.
     """
+    if count < 1:
+        raise ValueError(f"count ({count}) must be at least 1")
     if count > _MOST_TOKENS or library() is None:
         return None
     logits, sums = np.ascontiguousarray(logits), np.ascontiguousarray(sums)
@@ -138,16 +143,20 @@ def continuation_pointers(found: tuple[Array, Array, Array], sentences: int, cou
 
 
 def call(name: str, *arguments: object) -> None:
-    """Call a function of the kernels that returns whether it failed.
+    """Call a function of the kernels that returns whether it failed; errors as `check_code`."""
+    check_code(name, getattr(loaded(), name)(*arguments))
+
+
+def check_code(name: str, failed: int) -> None:
+    """Raise what a code that a function of the kernels returned stands for; 0 and less are none.
 
     Raises:
         MemoryError: If it had no memory.
         ValueError: If a newest token lies outside the vocabulary.
     """
-    failed = getattr(loaded(), name)(*arguments)
     if failed == _NO_TOKEN:
         raise ValueError("the newest token ids must lie in the vocabulary")
-    if failed:
+    if failed > 0:
         raise MemoryError(f"no memory for {name}")
 
 

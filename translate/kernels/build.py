@@ -86,7 +86,8 @@ def load_kernels() -> ctypes.CDLL | None:
     usable = usable_instruction_sets()
     for name in usable:
         if (path := _FOLDER / "compiled" / f"{name}.so").exists():
-            return _opened(path)
+            with suppress(OSError):  # damaged, or where nothing may be executed: the next one, or a compiler
+                return _opened(path)
     try:
         compiler = find_compiler()
         try:

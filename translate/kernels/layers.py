@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from translate.kernels import call, continuation_pointers, empty_continuations, library, loaded
+from translate.kernels import call, check_code, continuation_pointers, empty_continuations, library, loaded
 from translate.kernels.packed import Int8Weights, NormWeights, Packed, PackedOutput, Rounded
 from translate.kernels.pointers import Array, pointer, strides, token_array
 from translate.kernels.search_state import Searched, SearchState
@@ -223,8 +223,7 @@ class PackedStack(Packed):
             pointer("src_mask", src_mask, np.bool_, *src_mask.shape),
             *(state.rows, state.entries, state.capacity, src_len, ctypes.byref(state.struct)),
         )
-        if state.rows < 0:
-            raise MemoryError("no memory for beam_search")
+        check_code("beam_search", -state.rows)
 
     @property
     def _to_all(self) -> PackedOutput:
@@ -236,6 +235,8 @@ class PackedStack(Packed):
         descent = None if inputs.descent is None else np.ascontiguousarray(inputs.descent)
         (sentences, src_len), entries = src_mask.shape, inputs.entries
         hypotheses, capacity = len(ids) // sentences, inputs.caches[0][0].shape[-2]
+        if not hypotheses or len(ids) % sentences:
+            raise ValueError(f"ids ({len(ids)}) must be as many for each of {sentences} sentences")
         keys = entries + hypotheses
         if keys > capacity:
             raise ValueError(f"caches of {capacity} entries have no room for {keys}")

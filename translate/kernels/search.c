@@ -96,7 +96,7 @@ static void look_at_own(const Search *search, long rows, long entries, long capa
    rows      of sentences that are not done
    entries   of the caches so far: one of the first step, then `beam_size` of each
 
-   Returns how many rows go on, or -1 without memory. */
+   Returns how many rows go on, or less than 0: the negative code of what failed. */
 long beam_search(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
                  uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
     long size = search->beam_size, count = size > 1 ? 2 * size : 1, length = entries ? (entries - 1) / size + 1 : 0;
@@ -127,5 +127,5 @@ long beam_search(const Stack *stack, const Output *output, const Embedding *embe
         for (long row = 0; row < rows; row++) prepare(search, row, entries + hypotheses, capacity, space);
     }
     free(beams);
-    return failed ? -1 : rows;
+    return failed ? -failed : rows;
 }

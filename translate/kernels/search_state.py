@@ -35,6 +35,8 @@ class _SearchArrays:
     def __init__(self, limits: Sequence[int], beam_size: int, bos_id: int) -> None:
         if min(limits) < 1:
             raise ValueError(f"limits {list(limits)} must be at least 1")
+        if beam_size < 1:
+            raise ValueError(f"beam_size ({beam_size}) must be at least 1")
         sentences, room = len(limits), max(limits)
         rows, steps, endings = (sentences, beam_size), (sentences, room, beam_size), (sentences, 2 * beam_size)
         self.numbers, self.limits = np.arange(sentences), np.array(limits)
@@ -87,7 +89,7 @@ class SearchState:
         struct: What C is given.
 
     Raises:
-        ValueError: If a limit is below 1.
+        ValueError: If a limit or `beam_size` is below 1, or there are not as many limits as sentences.
     """
 
     def __init__(
@@ -103,6 +105,8 @@ class SearchState:
         wanted: int,
         length_penalty: float,
     ) -> None:
+        if len(limits) != len(src_mask):
+            raise ValueError(f"limits ({len(limits)}) must be as many as sentences ({len(src_mask)})")
         self.memories, self.src_mask = memories, np.array(src_mask, order="C")
         self.rows, self.tokens, self.capacity, self.entries = len(src_mask), 0, 0, 0
         self.caches = list[Array]()

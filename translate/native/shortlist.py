@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from translate.native.weights import CHECKSUM, checksum, read_arrays
+
 FILE = "shortlist.safetensors"
 _Ids = NDArray[np.int64]
 _Counts = NDArray[np.float64]
@@ -93,7 +95,8 @@ class Shortlist:
 
         kind = np.uint16 if self._tokens.max(initial=0) < 2**16 else np.uint32
         arrays = {"starts": self._starts.astype(np.uint32), "tokens": self._tokens.astype(kind), "always": self._always}
-        save_file(arrays | {"copies": np.array([self._copies])}, directory / FILE)
+        arrays["copies"] = np.array([self._copies])
+        save_file(arrays, directory / FILE, metadata={CHECKSUM: checksum(arrays)})
 
     @classmethod
     def load(cls, directory: Path, src_vocab_size: int, tgt_vocab_size: int) -> Shortlist | None:
@@ -105,15 +108,14 @@ class Shortlist:
         path = directory / FILE
         if not path.is_file():
             return None
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
+        arrays = read_arrays(path)
         try:
-            arrays = load_file(path)
             starts, tokens, always = (arrays[name].astype(np.int64) for name in ("starts", "tokens", "always"))
-            (copies,) = arrays["copies"].tolist()
-        except (SafetensorError, KeyError, ValueError) as error:
+            (copies,) = arrays["copies"].ravel().tolist()
+        except (KeyError, ValueError) as error:
             raise ValueError(f"{path} is damaged: {error}") from error
+        if tokens.ndim != 1 or always.ndim != 1:
+            raise ValueError(f"{path} is damaged: its lists of tokens have {tokens.ndim} and {always.ndim} dimensions")
         whole = starts.shape == (src_vocab_size + 1,) and starts[0] == 0 and starts[-1] == len(tokens)
         ids = np.concatenate([tokens, always])
         if not whole or (np.diff(starts) < 0).any() or ids.min(initial=0) < 0 or ids.max(initial=0) >= tgt_vocab_size:

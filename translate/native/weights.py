@@ -37,6 +37,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError) as error:  # numpy has no bfloat16
         raise ValueError(f"{path} is damaged: {error}") from error
+    if expected is None and any(array.dtype == np.int8 for array in arrays.values()):
+        raise ValueError(f"{path} is damaged: 8-bit weights have a checksum, and it names none")
     if expected is not None and checksum(arrays) != expected:
         raise ValueError(f"{path} is damaged: its checksum is not {expected}; copy or train the model again")
     return arrays
@@ -97,6 +99,8 @@ class Weights:
             raise ValueError(f"size mismatch for {name}: {list(array.shape)}, not {list(shape)}")
         if (array.dtype == np.int8) != (scale is not None) or (scale is not None and scale.shape != shape[:1]):
             raise ValueError(f"{name} is in 8-bit integers and has no scale for each row")
+        if scale is not None and array.min(initial=0) < -127:  # not every instruction set can negate it
+            raise ValueError(f"{name} holds -128; 8-bit weights go from -127 to 127")
         self._asked.add(name)
         return name, array
 

@@ -8,6 +8,8 @@ import numpy as np
 from translate.search.arrays import Array, log_softmax, namespace
 from translate.search.arrays import top_k as largest_of
 
+_LEAST_SHARE = 1e-30  # in float32 above 0, so that the most probable token always stays
+
 
 def drawing_log_probs(log_probs: Array, *, temperature: float, top_k: int, top_p: float) -> Array:
     """Return the distribution that tokens are drawn from: temperature, then `top_k`, then `top_p`, normalized.
@@ -39,7 +41,7 @@ def drawing_log_probs(log_probs: Array, *, temperature: float, top_k: int, top_p
 
 def _outside_nucleus(shares: Array, top_p: float, width: int = 64) -> Array:
     """Return which tokens [R, V] are not among the most probable that reach `top_p`; few rows are sorted whole."""
-    xp, width = namespace(shares), min(width, shares.shape[1])
+    xp, width, top_p = namespace(shares), min(width, shares.shape[1]), max(top_p, _LEAST_SHARE)
     ordered, places = largest_of(shares, width)
     before = xp.cumulative_sum(ordered, axis=1) - ordered  # share of the more probable tokens
     outside, rows = xp.ones_like(shares, dtype=xp.bool), xp.arange(len(shares), device=shares.device)[:, None]

@@ -209,13 +209,13 @@ def with_tags(tokenizer: Tokenizer, config: BundleConfig) -> Tokenizer:
 def find_model(path: Path | str | None = None) -> Path:
     """Return the model directory that `path` means: itself, or `model/` in a run directory; None is the newest run.
 
-    "en-fr" is the model that comes with the package, unless there is a directory of that name.
+    "en-fr" is the model that comes with the package, unless a directory of that name holds a model.
 
     Raises:
         ValueError: If there is no model; the message says how to train one.
     """
     root = LATEST if path is None else Path(path)
-    if str(path) == SHIPPED and not root.is_dir():
+    if str(path) == SHIPPED and not any((one / _WEIGHTS).is_file() for one in (root, root / "model")):
         root = models_dir() / SHIPPED
     for candidate in (root, root / "model"):
         recover_directory(candidate)

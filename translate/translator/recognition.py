@@ -93,7 +93,7 @@ def ngrams(text: str) -> Iterator[str]:
     >>> list(ngrams("Où"))
     ['_', 'o', 'ù', '_', '_o', 'où', 'ù_', '_où', 'où_', '_où_']
     """
-    for word in _WORD.findall(text.lower()):
+    for word in _WORD.findall(text.lower().replace("’", "'")):
         padded = f"_{word}_"
         for size in range(1, LONGEST + 1):
             for start in range(len(padded) - size + 1):

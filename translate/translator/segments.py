@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import accumulate
 
 _CUTS = tuple(re.compile(pattern) for pattern in (r"(?<=[.!?…])[\"'»”’)]*\s+", r"(?<=[;:,–—])\s+", r"\s+"))
 
@@ -33,6 +34,22 @@ def _cut(text: str) -> int:
         if ends:
             return min(ends, key=lambda end: abs(end - middle))
     return middle
+
+
+def split_paragraph(text: str, fits: Callable[[str], bool]) -> list[str]:
+    """Cut a text of several sentences where they end, into halves until each fits or is one sentence.
+
+    >>> split_paragraph("Mr. Smith left. Why? He was tired.", lambda piece: len(piece) <= 20)
+    ['Mr. Smith left. Why?', 'He was tired.']
+    """
+    if fits(text):
+        return [text]
+    sentences = split_sentences(text)
+    ends = list(accumulate(len(sentence) + len(space) for sentence, space in sentences))
+    if len(ends) == 1:
+        return [text]
+    cut = min(ends[:-1], key=lambda end: abs(end - len(text) / 2))
+    return [piece for half in (text[:cut].strip(), text[cut:]) for piece in split_paragraph(half, fits)]
 
 
 # Each repetition begins once and never gives back, so that no line takes long.

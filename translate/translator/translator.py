@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -25,7 +26,7 @@ from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
-from translate.translator.segments import split_text
+from translate.translator.segments import split_paragraph, split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_pieces
 
 Progress = Callable[[int], object]
@@ -149,9 +150,10 @@ class Translator:
         """Translate texts; each comes out as one line, in the order given, whatever the batches were.
 
         A text is cleaned as in training (`clean_text`); one that is then empty gives an empty translation without
-        touching the model. Equal texts are translated once. A text longer than `max_src_len` tokens is cut at sentence
-        ends (see `split_text`), its pieces are translated on their own and joined by spaces: hypothesis number k of
-        the text is made of number k of each piece.
+        touching the model. Equal texts are translated once. A text of several
+        sentences longer than `paragraph_len` tokens, and any text longer than `max_src_len`, is cut (`split_paragraph`,
+        `split_text`), its pieces are translated on their own and joined by spaces: hypothesis number k of the text is
+        made of number k of each piece.
 
         Args:
             texts: Any strings.
@@ -279,8 +281,7 @@ class Translator:
 
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
         """Translate clean texts: cut them, encode the pieces, search, decode, join."""
-        room = min(self.max_src_len, decode.max_output_len * 2 // 3)  # a translation may be longer than its source
-        parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), max(2, room))
+        parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
         pieces = list(sources)
         completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each piece
         if progress is not None and len(requests) > completed.total():
@@ -326,15 +327,26 @@ class Translator:
             found.update(zip(places, translations, strict=True))
         return [found[place] for place in range(len(texts))]
 
-    def _split(self, requests: list[Request], room: int) -> tuple[dict[Request, list[Request]], dict[Request, Ids]]:
-        """Return the pieces of each text, itself or parts of `room` tokens, and the source ids of each piece."""
+    def _split(
+        self, requests: list[Request], decode: DecodeConfig
+    ) -> tuple[dict[Request, list[Request]], dict[Request, Ids]]:
+        """Return the pieces of each text, itself or parts of it, and the source ids of each piece."""
+        longest = self.max_src_len
+        room = max(2, min(longest, decode.max_output_len * 2 // 3))  # a translation may be longer than its source
+        paragraph = min(longest, decode.paragraph_len or longest)
+
+        def within(most: int) -> Callable[[str], bool]:
+            return lambda piece: len(self.tokenizer.encode_src(piece)) <= most
+
         sources = dict(zip(requests, self.tokenizer.encode_src_batch([one.text for one in requests]), strict=True))
         parts = {one: [one] for one in requests}
-        for one in [one for one, ids in sources.items() if len(ids) > self.max_src_len]:
-            del sources[one]
-            texts = split_text(one.text, lambda piece: len(self.tokenizer.encode_src(piece)) <= room)
-            parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
-            sources.update(zip(parts[one], self.tokenizer.encode_src_batch(texts), strict=True))
+        for one in [one for one, ids in sources.items() if len(ids) > (longest if one.prefix else paragraph)]:
+            sentences = [one.text] if one.prefix else split_paragraph(one.text, within(paragraph))
+            pieces = [[text] if within(longest)(text) else split_text(text, within(room)) for text in sentences]
+            if len(texts := list(chain.from_iterable(pieces))) > 1:
+                del sources[one]
+                parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
+                sources.update(zip(parts[one], self.tokenizer.encode_src_batch(texts), strict=True))
         return parts, sources
 
     def _translate_protected(
