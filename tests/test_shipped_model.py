@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from translate import Translator
-from translate.common.resources import models_dir
+from translate.common.resources import SHIPPED, models_dir
 from translate.infer.__main__ import main as infer
-from translate.translator.bundle import SHIPPED, find_model
+from translate.translator.bundle import find_model
 
 SENTENCES = Path(__file__).parents[1] / "docs" / "results" / "general_sentences.csv"
 
@@ -26,7 +26,16 @@ def test_it_is_small_and_says_where_its_text_is_from() -> None:
     assert find_model(SHIPPED) == directory
     assert sum(file.stat().st_size for file in directory.iterdir()) < 16_000_000
     card = (directory / "README.md").read_text(encoding="utf-8")
-    for name in ("tatoeba.org", "manythings.org", "CC BY 2.0 FR", "Django", "BSD-3-Clause", "CC0", "limits", "Tatoeba test"):
+    for name in (
+        "tatoeba.org",
+        "manythings.org",
+        "CC BY 2.0 FR",
+        "Django",
+        "BSD-3-Clause",
+        "CC0",
+        "limits",
+        "Tatoeba test",
+    ):
         assert name in card
 
 

@@ -1,8 +1,8 @@
 """English-French neural machine translation: one attention class, one Transformer, every step readable.
 
 Use it from Python with `from translate import Translator`, or by the commands `python -m translate.train`, `infer`,
-`evaluate`, `compare`, `export` and `benchmark`. Importing this package loads neither torch nor lightning; Translator
-loads them with the first model that needs them.
+`evaluate`, `compare`, `export`, `convert`, `serve` and `benchmark`. Importing this package loads neither torch nor
+lightning; Translator loads them with the first model that needs them.
 """
 
 from importlib import import_module

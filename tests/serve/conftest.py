@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from translate.common.resources import SHIPPED
 from translate.config.serve import ServeConfig
 from translate.serve.app import make_app
 from translate.serve.models import Models
 from translate.serve.pool import Pool
-from translate.translator.bundle import SHIPPED
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+SHIPPED = "en-fr"  # the model that comes with the package
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeConfig
 from translate.config.fields import check_settings, setting
 from translate.config.train import TrainConfig
@@ -121,7 +122,7 @@ class BenchmarkDecodeConfig:
 class BenchmarkServeConfig:
     """Settings of a measurement of the server."""
 
-    model: str = setting("en-fr", "Run directory or model directory.")
+    model: str = setting(SHIPPED, "Run directory or model directory.")
     src: str | None = setting(None, "Text file with a sentence per line; null = the embedded validation sentences.")
     source: str = setting("en", "Language of the sentences.")
     target: str = setting("fr", "Language to translate them into.")

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from translate.config.fields import check_settings, setting
 
+METRICS = ("chrf", "bleu")  # that outputs can be compared with each other by
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
 
 
@@ -95,8 +96,8 @@ class DecodeConfig:
     )
     length_guard: bool = setting(
         True,
-        "Search again, for outputs that end in time, where the best output reached its limit without an end and has "
-        "over twice the tokens of the source plus 10.",
+        "If the best output reached its limit without an end and has at least twice the tokens of the source plus 10, "
+        "search again for outputs that end in time.",
     )
     paragraph_len: int = setting(
         32,
@@ -108,29 +109,32 @@ class DecodeConfig:
     shortlist: bool = setting(
         True,
         "Let beam search and greedy search in int8 choose among the tokens that the model's shortlist proposes for a "
-        "batch of sources, if the model has one; a prefix may leave it. The other tokens' share of the probability is "
-        "then estimated from a sample of them.",
+        "batch of sources, if the model has one; a prefix may use tokens outside it. The other tokens' share of the "
+        "probability is then estimated from a sample of them.",
     )
     temperature: float = setting(
-        1.0, "Of samples: divides the logits; above 1 draws more evenly, below 1 less.", at_least=0.0001, at_most=1000
+        1.0,
+        "With sampling: divides the logits; above 1 draws more evenly, below 1 less.",
+        at_least=0.0001,
+        at_most=1000,
     )
-    top_k: int = setting(0, "Of samples: draw from the k most probable tokens only; 0 = off.", at_least=0)
+    top_k: int = setting(0, "With sampling: draw from the k most probable tokens only; 0 = off.", at_least=0)
     top_p: float = setting(
         1.0,
-        "Of samples: draw from the most probable tokens that together reach this probability; 1 = off.",
+        "With sampling: draw from the most probable tokens that together reach this probability; 1 = off.",
         above=0,
         at_most=1,
     )
     seed: int = setting(
         1,
-        "Of samples: the same sentence gets the same draws with the same seed, in any file, batch and order.",
+        "With sampling: the same sentence gets the same draws with the same seed, in any file, batch and order.",
         at_least=0,
     )
     mbr: str = setting(
         "none",
         "Order the num_hypotheses outputs by their mean sentence chrF or BLEU against each other instead of by score "
         "(minimum Bayes risk); none = off.",
-        choices=("none", "chrf", "bleu"),
+        choices=("none", *METRICS),
     )
     batch_tokens: int = setting(
         2048,

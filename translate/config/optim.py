@@ -14,8 +14,8 @@ class OptimConfig:
     algorithm: str = setting(
         "adamw",
         "adamw, or muon (Jordan et al. 2024): the matrices of the layers take orthogonalized steps, all other weights "
-        "those of AdamW. Muon learns more from as many tokens, with the lr of adamw or a higher one; not with "
-        "trainer.strategy=fsdp.",
+        "those of AdamW. Muon learns more from the same number of tokens, with the lr of adamw or a higher one; not "
+        "with trainer.strategy=fsdp.",
         choices=("adamw", "muon"),
     )
     lr: float = setting(1e-3, "Peak learning rate, reached at the end of the warm-up.", above=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from translate.common.resources import SHIPPED
 from translate.config.fields import check_settings, setting
 
 
@@ -51,9 +52,9 @@ class ServeConfig:
 class ReplicaConfig:
     """Settings of the replicas."""
 
-    model: str = setting("en-fr", "Models, separated by commas, as --model of translate.serve takes them.")
-    min_replicas: int = setting(1, "As many run always.", at_least=1)
-    max_replicas: int = setting(4, "No more run.", at_least=1)
+    model: str = setting(SHIPPED, "Models, separated by commas, as --model of translate.serve takes them.")
+    min_replicas: int = setting(1, "Fewest replicas that run.", at_least=1)
+    max_replicas: int = setting(4, "Most replicas that run.", at_least=1)
     target_requests: int = setting(
         16, "Requests in progress at each replica, beyond which another one starts.", at_least=1
     )

@@ -76,13 +76,13 @@ class CleaningRules:
     `both_directions` is no step: it makes both sides of a pair a source, which `drop_overlap` heeds.
     """
 
-    normalize_unicode: bool = True
-    remove_control_chars: bool = True
-    drop_empty: bool = True
-    max_chars: int = 1000
-    max_ratio: float = 4.0
-    drop_duplicates: bool = True
-    drop_overlap: bool = True
+    normalize_unicode: bool = DataConfig.normalize_unicode
+    remove_control_chars: bool = DataConfig.remove_control_chars
+    drop_empty: bool = DataConfig.drop_empty
+    max_chars: int = DataConfig.max_chars
+    max_ratio: float = DataConfig.max_ratio
+    drop_duplicates: bool = DataConfig.drop_duplicates
+    drop_overlap: bool = DataConfig.drop_overlap
     both_directions: bool = False
 
     @classmethod

@@ -31,7 +31,7 @@ class Corpus:
         valid: Source | None,
         tests: Mapping[str, Source | None],
         *,
-        holdout: int = 1000,
+        holdout: int = DataConfig.holdout,
         max_pairs: int | None = None,
         extra: Sequence[Source] = (),
     ) -> None:

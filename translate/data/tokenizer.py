@@ -15,6 +15,7 @@ from pathlib import Path
 import sentencepiece as spm
 
 from translate.common.files import atomic_write
+from translate.config.tokenizer import TokenizerConfig
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3  # of the tokenizers that are trained here
 BEYOND = "<beyond>"  # in a converted model all pieces behind this one stand for the unknown one
@@ -64,10 +65,10 @@ class Tokenizer:
         lines_src: Iterable[str],
         lines_tgt: Iterable[str],
         *,
-        kind: str = "bpe",
-        vocab_size: int = 8000,
-        joint: bool = True,
-        character_coverage: float = 1.0,
+        kind: str = TokenizerConfig.kind,
+        vocab_size: int = TokenizerConfig.vocab_size,
+        joint: bool = TokenizerConfig.joint,
+        character_coverage: float = TokenizerConfig.character_coverage,
         user_symbols: Sequence[str] = (),
         languages: Sequence[str] = (),
         directory: Path | str | None = None,

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from translate.common.resources import SHIPPED
 from translate.config.evaluate import EvaluateConfig
 from translate.config.files import load_config
 from translate.config.train import TrainConfig
 from translate.data.corpus import Pair, open_corpus
 from translate.data.readers import read_aligned, read_lines
 from translate.evaluate.test_sets import Baseline, translate_timed
-from translate.translator.bundle import SHIPPED
 
 if TYPE_CHECKING:
     from translate.translator.translator import Translator

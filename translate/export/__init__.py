@@ -1,4 +1,4 @@
-"""Write models for CTranslate2 and ONNX: `python -m translate.export`.
+"""Write models for CTranslate2, ONNX and Hugging Face, or as model directories again: `python -m translate.export`.
 
 Read `writer.py` first.
 """

@@ -151,8 +151,8 @@ def _add_job_flags(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="ADDRESS",
-        help="work on a Ray cluster, whose machines all see the files; without ADDRESS the one around us, or a new one "
-        "on this machine",
+        help="work on a Ray cluster, whose machines all see the files; without ADDRESS the one that this machine "
+        "belongs to, or else a new one on this machine",
     )
 
 

@@ -8,10 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeConfig
 from translate.infer.answers import Settings
 from translate.markup.terminology import Terminology, read_terms
-from translate.translator.bundle import SHIPPED, find_model, fingerprint
+from translate.translator.bundle import find_model, fingerprint
 from translate.translator.engines.directory import exported_format
 
 if TYPE_CHECKING:

@@ -142,3 +142,8 @@ class SearchState:
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
         return self._arrays.results()
+
+
+def expected_length(src_len: int) -> int:
+    """Return an output length, in tokens, that few outputs of sources of that length exceed."""
+    return 8 + src_len * 5 // 4

@@ -1,6 +1,6 @@
 """The network: masks, caches, positions, the one attention class, layers, the Transformer, a language model.
 
-Imports torch alone.
+Needs no packages but torch and numpy; of ours it imports `kernels`, and `config` for annotations.
 
 Shapes are written with one legend throughout:
 

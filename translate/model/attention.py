@@ -181,7 +181,8 @@ class Attention(nn.Module):
             rotated; beside it there is a rotary key of width D // 2, which the heads share.
 
     Raises:
-        ValueError: If the widths or head counts do not divide or exclude each other, or `dropout` is outside 0 to 1.
+        ValueError: If the widths or head counts do not divide or exclude each other, or `dropout` is not
+            in [0, 1).
 
     Source: Vaswani et al. 2017 (arXiv:1706.03762), section 3.2; Shazeer 2019 (arXiv:1911.02150); Ainslie et al. 2023
     (arXiv:2305.13245); latent attention and its decoupled rotary key: DeepSeek-V2 (arXiv:2405.04434), section 2.1,

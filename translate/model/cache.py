@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from translate.kernels.search_state import expected_length
+
 
 class Selection:
     """Which sentences stay, in which order, and which of them change places on the way.
@@ -121,11 +123,6 @@ class MemoryCache:
     def bytes_per_token(self) -> int:
         """Memory that one source token of one sentence takes."""
         return _bytes_per_token(self.kv)
-
-
-def expected_length(src_len: int) -> int:
-    """Return an output length, in tokens, that few outputs of sources of that length exceed."""
-    return 8 + src_len * 5 // 4
 
 
 def _bytes_per_token(kv: Tensor) -> int:

@@ -12,13 +12,13 @@ from translate.config.model import ModelConfig
 from translate.kernels.layers import LayerShape, PackedStack, StepInputs, can_run
 from translate.kernels.packed import Int8Weights, NormWeights, PackedLinear, PackedOutput, Rounded
 from translate.kernels.pointers import Array
-from translate.kernels.search_state import Searched
+from translate.kernels.search_state import Searched, expected_length
 from translate.native.state import NativeState
 from translate.native.weights import Weights
 
 
 class NativeTransformer:
-    """A `BestStepModel` and `GreedyModel` that gives what `Transformer` does, in 8-bit integers and without torch.
+    """A `SearchModel` and `BestStepModel` that gives what `Transformer` does, in 8-bit integers and without torch.
 
     Args:
         config: Settings of the network, for which `runs_natively` holds.
@@ -81,7 +81,7 @@ class NativeTransformer:
 
     def start(self, memory: Array, src_mask: Array) -> NativeState:
         """Return the state before the first token, one row per sentence."""
-        return NativeState(self._memories(memory), src_mask, _expected_length(src_mask.shape[1]))
+        return NativeState(self._memories(memory), src_mask, expected_length(src_mask.shape[1]))
 
     def step(self, last_ids: Array, state: NativeState, cross_weights: Array | None = None) -> Array:
         """Compute the logits [B * N, V] of the next token, given each row's newest one [B * N].
@@ -129,7 +129,7 @@ class NativeTransformer:
             src_mask,
             lambda count: self._positions("tgt", count),
             limits,
-            _expected_length(src_mask.shape[1]),
+            expected_length(src_mask.shape[1]),
             beam_size=beam_size,
             wanted=wanted,
             length_penalty=length_penalty,
@@ -309,11 +309,6 @@ def _names(config: ModelConfig) -> dict[str, tuple[str, ...]]:
 
 def _rows(linear: Int8Weights, rows: slice) -> Int8Weights:
     return Int8Weights(linear.weight[rows], linear.scale[rows], None if linear.bias is None else linear.bias[rows])
-
-
-def _expected_length(src_len: int) -> int:
-    """Return an output length, in tokens, that few outputs of sources of that length exceed."""
-    return 8 + src_len * 5 // 4
 
 
 def _sinusoids(length: int, width: int, layout: str) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-METRICS = ("chrf", "bleu")
+from translate.config.decode import METRICS
 
 
 def mbr_order(texts: Sequence[str], scores: Sequence[float], weights: Sequence[float], metric: str) -> list[int]:

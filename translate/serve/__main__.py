@@ -13,10 +13,10 @@ from pathlib import Path
 
 from translate.common.command import run_command
 from translate.common.files import allow_open_files
+from translate.common.resources import SHIPPED
 from translate.config.serve import ServeConfig
 from translate.serve.arguments import parse
 from translate.serve.keys import ApiKeys
-from translate.translator.bundle import SHIPPED
 
 _SECONDS_TO_END = 10  # after SIGTERM
 

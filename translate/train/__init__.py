@@ -5,7 +5,7 @@ what Lightning trains; read `module.py` and `run.py` first. The folders are `los
 `callbacks/` (progress, validation, checkpoints), `parallel/` (processes, threads), `weights/` (averaging, warm start,
 trimming) and `stages/` (several trainings in one run).
 
-It may import `common`, `config`, `data`, `model`, `search`, `translator`, `infer` and `evaluate`.
+It may import `common`, `config`, `data`, `model`, `native`, `search`, `translator`, `infer` and `evaluate`.
 """
 
 from pathlib import Path

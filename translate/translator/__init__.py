@@ -1,5 +1,5 @@
 """Strings in, translations out: the translator, its requests and translations, alignment, scores, the model directory.
 
 `engines/` runs a model: torch, int8, CTranslate2 or ONNX behind one protocol. Read `translator.py` first, then
-`engines/engine.py`. Imports common, config, data, model, search and markup.
+`engines/engine.py`. Imports common, config, data, markup, model, native and search.
 """

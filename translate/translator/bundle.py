@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from translate.common.files import new_directory, recover_directory, write_text
-from translate.common.resources import models_dir
+from translate.common.resources import SHIPPED, models_dir
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from translate.native.shortlist import Shortlist
 
 LATEST = Path("runs/latest")
-SHIPPED = "en-fr"  # the model that comes with the package
 _CONFIG, _WEIGHTS, _CARD = "config.yaml", "model.safetensors", "README.md"
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
+from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
@@ -21,7 +22,7 @@ from translate.markup.terminology import Terminology
 from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
-from translate.translator.bundle import SHIPPED, BundleConfig, with_tags
+from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
@@ -221,9 +222,9 @@ class Translator:
         """Score given targets, token by token, by teacher forcing; the batches change nothing.
 
         Texts are cleaned as in training and end in EOS; a side that is then empty is EOS alone. Target ids, such as
-        those of a `TranslatedHypothesis`, are taken as they are: what a search reports is what this gives for its ids,
-        while the text alone may be cut into other pieces than the search put it together from. Pairs are read whole,
-        whatever their length.
+        those of a `TranslatedHypothesis`, are taken as they are: what a search without a shortlist reports is what this
+        gives for its ids, while the text alone may be cut into other pieces than the search put it together from.
+        Pairs are read whole, whatever their length.
 
         Args:
             pairs: (source, target), the target a text or token ids.

@@ -71,7 +71,7 @@ def product_dtype(operand: Tensor) -> torch.dtype:
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
-    """Computes gradients along with the loss: by the logits they are softmax - target, known as soon as the logits are.
+    """Computes gradients along with the loss: with respect to the logits they are softmax - target, known at once.
 
     The smoothed part of the target is the same for all tokens and all of the vocabulary. What it adds to the loss and
     to both gradients is therefore a product of sums, and needs no pass over logits.
@@ -118,7 +118,7 @@ def _add_gradients_(
     """Add the gradients of a chunk, computed by products in the dtype of `weight`.
 
     Args:
-        grad: Gradient by the logits [tokens, V], float32; used up.
+        grad: Gradient with respect to the logits [tokens, V], float32; used up.
         space: As large, in the dtype of `weight`; overwritten. In float32 it may be `grad` itself.
         chunk: Hidden states [tokens, M].
         weight: [V, M].

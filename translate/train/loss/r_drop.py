@@ -44,8 +44,8 @@ def projected_r_drop(
 def _normalizer_(logits: Tensor, alpha: float) -> Tensor:
     """Return log-sum-exp + alpha / 2 * (KL(p || q) + KL(q || p)), as a `Normalizer`; q is the other pass of the token.
 
-    With gaps g = log p - log q, KL(p || q) + KL(q || p) = E_p[g] - E_q[g], and its gradient by the logits of p is
-    p (g - E_p[g]) + p - q. Neither changes when a constant is added to g, such as that of the softmax.
+    With gaps g = log p - log q, KL(p || q) + KL(q || p) = E_p[g] - E_q[g], and its gradient with respect to p's logits
+    is p (g - E_p[g]) + p - q. Neither changes when a constant is added to g, such as that of the softmax.
     """
     share = alpha / 2
     passes = logits.view(-1, 2, logits.size(1))  # [tokens, 2, V]

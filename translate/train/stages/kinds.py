@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from translate.config.decode import METRICS
 from translate.config.model import ModelConfig
 from translate.config.train import TrainConfig
-from translate.search.mbr import METRICS
 from translate.translator.bundle import find_model, load_bundle_config
 
 Earlier = Mapping[str, "Stage"]  # the stages before one, by name
@@ -192,7 +192,7 @@ class Translation(Stage):
         closest: The measure by which the hypothesis is chosen that is most like the other side of the training pair;
             None = all hypotheses are taken.
         workers: Processes that translate; None = this one.
-        ray: Address of a Ray cluster that does it, "" for the one around us; None = this machine.
+        ray: Address of a Ray cluster that does it, "" for the one that this machine belongs to; None = this machine.
     """
 
     members: tuple[Stage, ...]

@@ -18,6 +18,7 @@ from translate.search.guards import Ids
 from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules, output_rules
 from translate.translator.engines.engine import Engine, Found
+from translate.translator.engines.local import padded
 from translate.translator.parallel import by_length
 
 try:
@@ -85,7 +86,7 @@ class OnnxEngine(Engine):
         """Return the one hypothesis of each source; sentences that are done leave the batch."""
         special = self.tokenizer
         forbidden, eos_id = list(special.forbidden_ids), special.eos_id
-        src_ids, src_mask = _padded(sources, special.pad_id)
+        src_ids, src_mask = padded(sources, special.pad_id)
         memories = self._encoder.run(None, {"src_ids": src_ids, "src_mask": src_mask})
         state = [np.full(len(sources), special.bos_id), src_mask, *memories, *self._no_past(len(sources))]
         names = [given.name for given in self._decoder.get_inputs()]  # of what `state` holds
@@ -115,15 +116,6 @@ class OnnxEngine(Engine):
         """Return the empty self-attention caches before the first step, [B, …, 0, W]."""
         pasts = [given for given in self._decoder.get_inputs() if given.name.startswith("past_")]
         return [np.zeros((batch, *past.shape[1:-2], 0, past.shape[-1]), np.float32) for past in pasts]
-
-
-def _padded(sources: Sequence[Ids], pad_id: int) -> tuple[Array, Array]:
-    """Return the source ids [B, S] and which of them are real."""
-    lengths = np.array([len(ids) for ids in sources])
-    src_mask = np.arange(lengths.max()) < lengths[:, None]
-    src_ids = np.full(src_mask.shape, pad_id)
-    src_ids[src_mask] = np.concatenate(list(sources))
-    return src_ids, src_mask
 
 
 def _restrict(log_probs: Array, rules: OutputRules, token_ids: list[int], eos_id: int) -> None:
