@@ -256,6 +256,16 @@ def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, int8: bool) -> Non
             read(tmp_path)
 
 
+def test_8_bit_weights_without_a_checksum_are_refused(parts: Parts, tmp_path: Path) -> None:
+    save_bundle(tmp_path, *parts, int8=True)
+    weights = tmp_path / "model.safetensors"
+    contents = weights.read_bytes()
+    assert contents.count(b"crc32") == 1
+    weights.write_bytes(contents.replace(b"crc32", b"crc33"))
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: 8-bit weights have a checksum"):
+        Weights.read(weights)
+
+
 def test_damaged_weights_are_named(bundle: Path) -> None:
     weights = bundle / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from translate.common.resources import everyday_dir
-from translate.translator.recognition import Recognizer
+from translate.translator.recognition import Recognizer, ngrams
 from translate.translator.translator import Translator
 
 TINY = Path(__file__).parents[1] / "fixtures" / "tiny_model"
@@ -42,6 +42,10 @@ def test_a_text_that_is_too_short_to_tell_goes_with_those_beside_it(recognizer: 
 @given(st.text())
 def test_any_text_is_in_one_of_the_two(recognizer: Recognizer, text: str) -> None:
     assert recognizer.recognize([text])[0] in ("en", "fr")
+
+
+def test_typographic_apostrophes_count_as_straight_ones() -> None:
+    assert list(ngrams("I’ll quit l’ami")) == list(ngrams("I'll quit l'ami"))
 
 
 def test_it_comes_back_from_its_file(recognizer: Recognizer, tmp_path: Path) -> None:

@@ -116,13 +116,9 @@ class Corpus:
 
     def _split(self, name: str, source: Source | None) -> Iterator[Pair]:
         pairs = source.pairs() if source else islice(self._parts["train"].pairs(), *self._held_out[name])
-        if source is None:
-            complaint = (
-                f"the corpus is too short for {name} pairs from its start: lower data.holdout, or give data.{name}"
-            )
-        else:
-            complaint = f"the corpus has no pairs for {name}"
-        return _not_empty(pairs, complaint)
+        given = "data.valid" if name == "valid" else "data.test"
+        hint = "" if source else f" after those held out before: lower data.holdout, or give {given}"
+        return _not_empty(pairs, f"the corpus has no pairs for {name}{hint}")
 
 
 def _not_empty(pairs: Iterable[Pair], complaint: str) -> Iterator[Pair]:
