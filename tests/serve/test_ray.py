@@ -68,10 +68,14 @@ def replicas() -> list[int]:
 def test_two_replicas_answer_as_the_translator_does_and_outlive_one(url: str) -> None:
     translator = Translator.load()
     alone = [one.text for text in TEXTS for one in translator.translate([text], tgt_lang="fr")]
-    with_all_words = [one.text for one in translator.translate(TEXTS, tgt_lang="fr", shortlist=False)]
-    # of the others the shortlist decides, which is made for each batch
-    clear = [number for number, text in enumerate(alone) if text == with_all_words[number]]
-    assert len(clear) > 0.8 * len(TEXTS)
+    with_all_words = translator.translate(TEXTS, tgt_lang="fr", shortlist=False, num_hypotheses=2)
+    # of the others the shortlist decides, which is made for each batch: it changes scores by a few hundredths
+    clear = [
+        number
+        for number, (text, one) in enumerate(zip(alone, with_all_words, strict=True))
+        if text == one.text and one.hypotheses[0].score > one.hypotheses[1].score + 0.05
+    ]
+    assert len(clear) > 0.5 * len(TEXTS)
     texts, expected = [TEXTS[number] for number in clear], [alone[number] for number in clear]
     before = replicas()
     assert len(before) == 2

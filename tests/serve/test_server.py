@@ -192,7 +192,7 @@ def test_a_port_that_is_taken_is_one_line(server: Server) -> None:
     ("options", "message"),
     [
         (["--model", "nowhere"], "error: no model in nowhere"),
-        (["--port", "99999"], "error: port (99999) must be at least 0 and at most 65535"),
+        (["--port", "99999"], "error: port (99999) must be at least 0 and at most 65,535"),
     ],
 )
 def test_wrong_options_are_one_line(options: list[str], message: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def split_paragraph(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Cut a text of several sentences where they end, into halves until each fits or is one sentence.
 
     >>> split_paragraph("Mr. Smith left. Why? He was tired.", lambda piece: len(piece) <= 20)
-    ['Mr. Smith left. Why?', 'He was tired.']
+    ['Mr. Smith left.', 'Why? He was tired.']
     """
     if fits(text):
         return [text]
