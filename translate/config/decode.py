@@ -26,6 +26,7 @@ class DecodeChanges(TypedDict, total=False):
     max_output_ratio: float | None
     repetition_guard: bool | None
     length_guard: bool | None
+    copy_guard: bool | None
     paragraph_len: int | None
     shortlist: bool | None
     temperature: float | None
@@ -98,6 +99,12 @@ class DecodeConfig:
         True,
         "If the best output reached its limit without an end and has at least twice the tokens of the source plus 10, "
         "search again for outputs that end in time.",
+    )
+    copy_guard: bool = setting(
+        False,
+        "Translate again, with a common name or number as a stand-in, where the best output has lost a number of four "
+        "or more digits or a word with characters that the tokenizer lacks, such as emoji. For models that know "
+        "English names; texts with prefixes or alignments are left as they are.",
     )
     paragraph_len: int = setting(
         32,

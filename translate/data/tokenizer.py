@@ -187,6 +187,11 @@ class Tokenizer:
         """Return the ids of one source sentence, EOS appended, after the language code of a `tagged` tokenizer."""
         return self.encode_src_batch([text])[0]
 
+    def lacks(self, text: str) -> bool:
+        """Return whether a source text has characters without a piece, which are bytes or unknown to the model."""
+        ids = self._src.encode(text)
+        return any(token == self.unk_id or token >= self.src_vocab_size or self._src.is_byte(token) for token in ids)
+
     def encode_tgt(self, text: str) -> list[int]:
         """Return the ids of one target sentence, EOS appended, no BOS."""
         return self.encode_tgt_batch([text])[0]

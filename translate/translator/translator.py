@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,6 +23,7 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
+from translate.translator.copying import copy_lost
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
@@ -188,15 +189,22 @@ class Translator:
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
+        terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
         if protect or terms:
             for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):
                 if given:
                     raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
-            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
-            return translator._translate_protected(texts, terminology, protect, decode, progress)
-        beginnings = [clean_text(prefix or "") for prefix in prefixes or [None] * len(texts)]
-        clean = [clean_text(text) for text in texts]
-        translations = translator._translate(list(map(Request, clean, beginnings)), decode, progress)
+
+        def run(texts: Sequence[str], progress: Progress | None = None) -> list[Translation]:
+            if protect or terms:
+                return translator._translate_protected(texts, terminology, protect, decode, progress)
+            requests = map(Request, map(clean_text, texts), chain(beginnings, repeat("")))
+            return translator._translate(list(requests), decode, progress)
+
+        beginnings = [clean_text(prefix or "") for prefix in prefixes or ()]
+        translations, clean = run(texts, progress), [clean_text(text) for text in texts]
+        if decode.copy_guard and prefixes is None and not alignments:
+            translations = copy_lost(clean, translations, translator.tokenizer, run)
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:

@@ -1,0 +1,51 @@
+"""Count how many long numbers, emoji and unknown letters the general model keeps, without and with `decode.copy_guard`.
+
+python docs/results/general_copying.py
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from translate.common.tables import markdown_table
+from translate.translator.translator import Translator
+
+_NUMBERS = (
+    *("He has {} books.", "They paid {} euros.", "The town has {} inhabitants.", "I was born in {}."),
+    *("Call me at {}.", "The year {} was good.", "There are {} people here.", "My number is {}."),
+)
+_SHORT = ("I love it", "Thank you so much!", "See you tomorrow", "She is my best friend.")
+_PEOPLE = ("Łukasz", "Åse", "Jiří", "Şükrü", "Nguyễn")
+_PLACES = ("Łódź", "Åre", "Brno", "İzmir", "Huế")
+
+
+def cases() -> dict[str, list[tuple[str, list[str]]]]:
+    """Return sentences of each kind, each with what a translation must hold."""
+    random = Random(1)
+    made: dict[str, list[tuple[str, list[str]]]] = {}
+    for digits in (4, 5, 6, 8, 10):
+        numbers = [str(random.randrange(10 ** (digits - 1), 10**digits)) for _ in range(100)]
+        made[f"{digits} digits"] = [(random.choice(_NUMBERS).format(number), [number]) for number in numbers]
+    emoji = [chr(random.randint(0x1F600, 0x1F64F)) for _ in range(100)]
+    made["emoji"] = [(f"{random.choice(_SHORT)} {one}", [one]) for one in emoji]
+    made["names"] = [(f"{name} lives in {place}.", [name, place]) for name in _PEOPLE for place in _PLACES]
+    return made
+
+
+def main() -> None:
+    """Print how many sentences of each kind keep what they must."""
+    translator, made = Translator.load(), cases()
+    rows = []
+    for guard in (False, True):
+        row = ["with the guard" if guard else "without"]
+        for sentences in made.values():
+            found = translator.translate([text for text, _ in sentences], tgt_lang="fr", copy_guard=guard)
+            texts = [one.text.replace("\u202f", "").replace(" ", "") for one in found]
+            kept = [all(word in text for word in words) for text, (_, words) in zip(texts, sentences, strict=True)]
+            row.append(f"{sum(kept)} of {len(kept)}")
+        rows.append(row)
+    print("\n".join(markdown_table(["", *made], rows)))
+
+
+if __name__ == "__main__":
+    main()

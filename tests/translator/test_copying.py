@@ -1,0 +1,114 @@
+"""Numbers and words with unknown characters are not lost: stand-ins go in, what they stand for comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from translate.data.tokenizer import Tokenizer
+from translate.translator.copying import copy_lost, unknown_words
+from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def general() -> Translator:
+    return Translator.load()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(general: Translator) -> Tokenizer:
+    return general.tokenizer
+
+
+def translation(*texts: str) -> Translation:
+    return Translation(texts[0], -0.5, tuple(TranslatedHypothesis(text, -0.5, -0.5, ()) for text in texts), "fr")
+
+
+def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(tokenizer: Tokenizer) -> None:
+    text = "Łukasz (Åse), £20. Zoë 🙂!"
+    assert [text[start:end] for start, end in unknown_words(text, tokenizer)] == ["Łukasz", "Åse", "£20", "🙂"]
+    assert not unknown_words("L'été, où es-tu ? « Là », dit-elle…", tokenizer)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "model_text", "second", "expected"),
+    [
+        ("It was 48213.", "C'était 4813.", "It was 2000.", "C'était 2000.", "C'était 48213."),
+        ("It is 1,234,567.", "C'est 1 234.", "It is 2000.", "C'est 2000.", "C'est 1,234,567."),
+        ("Łuc in Łódź.", "Uc à Odz.", "Boston in Tom.", "Boston à Tom.", "Łuc à Łódź."),
+        ("🙂 Yes 🎉", "Ouiui", "Yes", "Oui", "🙂 Oui 🎉"),
+        ("Yes. 🙂🙂", "Oui de.", "Yes.", "Oui.", "Oui. 🙂🙂"),
+        ("Tom has £5.", "Tom a 5.", "Tom has Boston.", "Tom a Boston.", "Tom a £5."),
+    ],
+)
+def test_what_was_lost_is_translated_with_a_stand_in(
+    tokenizer: Tokenizer, text: str, first: str, model_text: str, second: str, expected: str
+) -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.append(texts)
+        return [translation(second)]
+
+    (found,) = copy_lost([text], [translation(first)], tokenizer, translate)
+    assert (asked, found.text, found.hypotheses[0].text) == ([[model_text]], expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("It was in 1987.", "C'était en 1987."),
+        ("1,234,567 people.", "1 234 567 personnes."),
+        ("1234567 people.", "1 234 567 personnes."),
+        ("Pi is 3.1416.", "Pi est 3,1416."),
+        ("It is 999.", "C'est mille."),  # fewer than four digits may be words
+        ("B4711 is a code.", "C'est un code."),
+        ("Łukasz sleeps.", "Łukasz dort."),
+    ],
+)
+def test_what_was_kept_is_not_translated_again(tokenizer: Tokenizer, text: str, output: str) -> None:
+    def never(texts: list[str]) -> list[Translation]:
+        raise AssertionError(texts)
+
+    assert copy_lost([text], [translation(output)], tokenizer, never) == [translation(output)]
+
+
+@pytest.mark.parametrize("second", ["deux mille", "2000 ou 2000", "12000", "2000,5"])
+def test_a_stand_in_that_is_not_copied_once_leaves_the_first_translation(tokenizer: Tokenizer, second: str) -> None:
+    calls: list[list[str]] = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        calls.append(texts)
+        return [translation(second)]
+
+    assert copy_lost(["In 48213."], [translation("En 48.")], tokenizer, translate) == [translation("En 48.")]
+    assert calls == [["In 2000."], ["In 3000."]]
+
+
+def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_for(tokenizer: Tokenizer) -> None:
+    translate: Callable[[list[str]], list[Translation]] = lambda texts: []  # noqa: E731
+    found = copy_lost(["🙂 🎉", "No."], [translation("abc"), translation("Non.")], tokenizer, translate)
+    assert [one.text for one in found] == ["🙂 🎉", "Non."]
+
+
+def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Translator) -> None:
+    random = Random(1)
+    numbers = [str(random.randrange(10**digits, 10 ** (digits + 1))) for digits in (3, 4, 5, 7, 9) for _ in range(4)]
+    out = general.translate([f"The town has {number} inhabitants." for number in numbers], tgt_lang="fr")
+    assert [re.sub(r"\D", "", one.text) for one in out] == numbers
+    texts = ["Łukasz lives in Łódź.", "I love it 🙂", "It costs £20.", "I have <b>48213</b> books."]
+    out = general.translate(texts, tgt_lang="fr", protect=True, num_hypotheses=2)
+    kept = ["Łukasz", "🙂", "£20", "<b>48213</b>"]
+    assert all(word in hypothesis.text for word, one in zip(kept, out, strict=True) for hypothesis in one.hypotheses)
+    (free,) = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
+    assert "🙂" not in free.text
+
+
+def test_the_guard_is_off_where_the_words_of_the_search_are_asked_for(general: Translator) -> None:
+    plain = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
+    (aligned,) = general.translate(["I love it 🙂"], tgt_lang="fr", alignments=True)
+    assert (aligned.text, aligned.hypotheses[0].token_ids) == (plain[0].text, plain[0].hypotheses[0].token_ids)

@@ -1,0 +1,156 @@
+"""Search again for what a translation lost: long numbers, and words with characters that the tokenizer lacks.
+
+The model reads a stand-in that it copies well in place of each, which is then replaced by what it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from translate.data.tokenizer import Tokenizer
+from translate.translator.translation import Translation
+
+_NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
+_WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
+_SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
+_STAND_INS = {
+    "number": ("2000", "3000", "1990", "5000", "1000", "1995", "4000", "2003"),
+    "word": ("Tom", "Boston", "Mary", "Paris", "John", "London", "Bill", "Jim"),
+}
+_ATTEMPTS = 2
+
+
+class _Lost(NamedTuple):
+    start: int
+    text: str
+    kind: str  # number, word, or symbol: without a letter or digit
+
+
+class _Masked(NamedTuple):
+    """A text with stand-ins, what each of them stands for, and the symbols at both ends, which it has not."""
+
+    text: str
+    originals: dict[str, str]
+    head: str
+    tail: str
+
+    def fill(self, output: str) -> str | None:
+        """Put back what was replaced; None unless each stand-in is in the output once."""
+        for stand_in, original in self.originals.items():
+            around = re.split(rf"(?<![\w.,]){stand_in}(?!\w|[.,]\d)", output)
+            if len(around) != 2:
+                return None
+            output = original.join(around)
+        return self.head + output + self.tail
+
+
+def unknown_words(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
+    """Return where the words are that hold characters that the tokenizer lacks: start and end.
+
+    The marks of a sentence behind such a word are no part of it.
+    """
+    if text.isascii():
+        return []
+    found = []
+    for match in _WORD.finditer(text):
+        word = match[0].rstrip(".,;:!?…")
+        if not word.isascii() and tokenizer.lacks(word):
+            found.append((match.start(), match.start() + len(word)))
+    return found
+
+
+def copy_lost(
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    tokenizer: Tokenizer,
+    translate: Callable[[list[str]], Iterable[Translation]],
+) -> list[Translation]:
+    """Return translations, those anew whose best one has lost a long number or an unknown word of its source.
+
+    A new one counts only if it holds every stand-in once; scores and token ids are of the text with stand-ins. Symbols
+    at the ends of a text, such as emoji, are taken off and put back.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        tokenizer: Tells which characters are unknown.
+        translate: Translates texts with stand-ins.
+    """
+    results = list(found)
+    lost = {
+        place: own
+        for place, (text, one) in enumerate(zip(texts, found, strict=True))
+        if (own := _lost(text, one.text, tokenizer))
+    }
+    for attempt in range(_ATTEMPTS):
+        masked = {place: _mask(texts[place], own, attempt) for place, own in lost.items()}
+        for place in [place for place, one in masked.items() if not one.text]:  # symbols alone
+            whole = [hypothesis._replace(text=texts[place]) for hypothesis in found[place].hypotheses]
+            results[place] = found[place]._replace(text=texts[place], hypotheses=tuple(whole))
+            del lost[place]
+        masked = {place: one for place, one in masked.items() if one.text not in ("", texts[place])}
+        again = translate([one.text for one in masked.values()]) if masked else ()
+        for (place, one), translation in zip(masked.items(), again, strict=True):
+            filled = [one.fill(hypothesis.text) for hypothesis in translation.hypotheses]
+            whole = [
+                hypothesis._replace(text=text)
+                for hypothesis, text in zip(translation.hypotheses, filled, strict=True)
+                if text is not None
+            ]
+            if len(whole) == len(filled):
+                results[place] = translation._replace(text=whole[0].text, hypotheses=tuple(whole))
+                del lost[place]
+    return results
+
+
+def _lost(text: str, output: str, tokenizer: Tokenizer) -> list[_Lost]:
+    """Return what of a text its translation has lost, in order; nothing that overlaps."""
+    words = [_Lost(start, text[start:end], _kind(text[start:end])) for start, end in unknown_words(text, tokenizer)]
+    lost = [word for word in words if output.count(word.text) < text.count(word.text)]
+    inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
+    for match in _NUMBER.finditer(text):
+        if match.start() not in inside and not _has_number(output, match[0]):
+            lost.append(_Lost(match.start(), match[0], "number"))
+    return sorted(lost)
+
+
+def _has_number(text: str, number: str) -> bool:
+    """Return whether a number is in a text, with or without marks between its thousands."""
+    groups = re.split("[.,']", number)
+    if len(groups) == 1 and number.isdigit():
+        first = len(number) % 3 or 3
+        groups = [number[:first], *(number[place : place + 3] for place in range(first, len(number), 3))]
+    forms = ("".join(groups), _SEPARATOR.join(groups))
+    return re.search(rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)", text) is not None
+
+
+def _kind(word: str) -> str:
+    return "word" if re.search(r"[^\W_]", word) else "symbol"
+
+
+def _mask(text: str, lost: list[_Lost], attempt: int) -> _Masked:
+    """Replace what is lost; symbols between words stay, those at the ends go."""
+    originals: dict[str, str] = {}
+    parts: list[str] = []
+    end, tail = len(text), ""
+    for one in reversed(lost):
+        after = text[one.start + len(one.text) : end]
+        if one.kind == "symbol":
+            if not (parts or after.strip()):  # nothing but symbols so far
+                tail, end = text[one.start : end] + tail, one.start
+            continue
+        free = [name for name in _STAND_INS[one.kind] if name not in originals and name not in text]
+        if free:
+            stand_in = free[attempt % len(free)]
+            originals[stand_in] = one.text
+            parts, end = [stand_in, after, *parts], one.start
+    text, head = text[:end] + "".join(parts), ""
+    for one in lost:
+        if one.kind == "symbol" and not text[: one.start].strip() and text[len(head) :].startswith(one.text):
+            head = text[: one.start + len(one.text)]
+    body = text[len(head) :]
+    space = body[: len(body) - len(body.lstrip())]
+    gap = body[len(body.rstrip()) :] if body.strip() else ""
+    return _Masked(body.strip(), originals, head + space, gap + tail)
