@@ -64,6 +64,28 @@ def link_dependencies(folder: Path, extra: str = "") -> None:
                 (folder / top).symlink_to(Path(str(found.locate_file(top))))
 
 
+def test_a_wheel_built_without_a_compiler_runs_with_torch_and_says_so_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT, cwd=tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    link_dependencies(tmp_path / "packages")
+    python = install(wheel, tmp_path, tmp_path / "packages")
+    command = [python, "-m", "translate.infer", "Where is the library?"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    warning, error = done.stderr.splitlines()
+    assert "install gcc or clang, or name a compiler in CC" in warning
+    assert error.startswith("error: this model, which the C kernels cannot run here, needs torch")
+    (tmp_path / "with_torch").mkdir()
+    python = install(wheel, tmp_path / "with_torch", Path(sysconfig.get_path("purelib")))
+    command = [python, "-m", "translate.infer", "Where is the library?"]
+    assert run(*command, cwd=tmp_path) == "Où est la bibliothèque ?\n"
+
+
 def test_a_wheel_trains_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
     python = install(wheel, tmp_path, Path(sysconfig.get_path("purelib")))
     where = run(python, "-c", "import translate.common.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()

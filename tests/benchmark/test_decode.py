@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from translate.benchmark import decode_stream, decode_worker
+from translate.benchmark import decode_commands, decode_stream, decode_worker
+from translate.benchmark.decode_commands import measure_commands
 from translate.benchmark.decode_engines import CTRANSLATE2, HUGGING_FACE, OTHER, OURS, EngineSpec, OurEngine
 from translate.benchmark.decode_huggingface import generate, load_peer, logits_difference, save_peer, unfit_peer
 from translate.benchmark.decode_process import RefusedError
-from translate.benchmark.decode_report import DecodeBenchmark, EngineResult, StreamResult, WidthResult
+from translate.benchmark.decode_report import CommandResult, DecodeBenchmark, EngineResult, StreamResult, WidthResult
 from translate.benchmark.decode_rows import find_rows
 from translate.benchmark.decode_stream import joined_lines, measure_stream
 from translate.benchmark.decode_worker import Job, Worker
@@ -138,7 +139,9 @@ def test_joined_lines_are_different_and_begin_alike() -> None:
     assert len(set(lines)) == 4
     assert lines[:2] == joined_lines(["a", "b", "c d", "a"], 2)
     assert all(re.fullmatch("(a|b|c d) (a|b|c d)", line) for line in lines)
-    with pytest.raises(ValueError, match="sizes: 5 different lines cannot be made of 3 sentences, 4 can"):
+    with pytest.raises(
+        ValueError, match="sizes, command_lines: 5 different lines cannot be made of 3 sentences, 4 can"
+    ):
         joined_lines(["a", "b", "c d", "a"], 5)
 
 
@@ -190,6 +193,11 @@ def found(**changes) -> DecodeBenchmark:
         "left_out": {"translate bf16": "no such instructions"},
         "stream": [StreamResult(0, 0, 3.0, 2**20), StreamResult(1, 10, 5.0, 2**21), StreamResult(10, 100, 23.0, 2**21)],
         "stream_precision": "int8",
+        "commands": [
+            CommandResult("one", OURS, [1.0, 4.0, 2.0], [2**21] * 3),
+            CommandResult("one", CTRANSLATE2, [4.0] * 3, [2**23] * 3),
+            CommandResult("alone", OURS, [3.0], [2**20]),
+        ],
         "sentences": 10,
         "distinct": 9,
         "singles": 3,
@@ -215,6 +223,8 @@ def test_the_tables_show_every_figure() -> None:
     assert table["translate 32"] == [*speed * 2, *latency * 2, "30", "15", "55.00", "51.00"]
     assert table["an empty file"] == ["0", "3.0", "–", "1"]
     assert table["10"] == ["100", "23.0", "5.0", "2"]
+    assert "| one | translate | 2.00 (1.00–4.00) | 2 | 0.50 × its time, 0.25 × its memory |" in re.sub(" +", " ", text)
+    assert table["alone"] == ["translate", "3.00 (3.00–3.00)", "1", ""]
     *_, other, ctranslate2, hugging_face = text.splitlines()
     assert "5.00 × its sentences/s, greedy (translate int8 / other model int8)" in other
     assert "0.50 × its sentences/s, beam 5 (translate int8 / CTranslate2 int8, 2 × 1)" in ctranslate2
@@ -227,8 +237,8 @@ def test_the_tables_show_every_figure() -> None:
 
 
 def test_without_peers_and_growth_there_are_no_lines_for_them() -> None:
-    text = found(engines=found().engines[:2], stream=[]).to_markdown()
-    for word in ("CTranslate2", "Hugging Face", "ours to", "Growth"):
+    text = found(engines=found().engines[:2], stream=[], commands=[]).to_markdown()
+    for word in ("CTranslate2", "Hugging Face", "ours to", "Growth", "start to exit"):
         assert word not in text
 
 
@@ -277,6 +287,31 @@ def test_infer_is_measured_from_file_to_file(monkeypatch, tmp_path: Path) -> Non
     assert result.peak_bytes > 2**20
     expected = Translator.load(TINY).translate(["A cat.", "A dog."], **vars(DECODE))
     assert (tmp_path / "translations").read_text(encoding="utf-8").splitlines() == [one.text for one in expected]
+
+
+@pytest.mark.slow
+def test_commands_are_measured_in_turns_and_a_failing_one_says_why(monkeypatch, tmp_path: Path) -> None:
+    asked: list[list[str]] = []
+    run = decode_commands._run
+
+    def noted(options: list[str]) -> tuple[float, int]:
+        asked.append(options)
+        return run(options)
+
+    monkeypatch.setattr(decode_commands, "_run", noted)
+    found = measure_commands(TINY, ["A cat.", "A dog.", "No."], 4, DECODE, peer=True, rounds=1, folder=tmp_path)
+    names = ["one sentence, beam 2", "4 lines, beam 2", "4 lines, greedy"]
+    assert [(one.name, one.engine) for one in found] == [
+        (name, engine) for name in names for engine in (OURS, CTRANSLATE2)
+    ]
+    assert all(len(one.seconds) == 1 and one.seconds[0] > 0.05 for one in found)
+    assert all(10 * 2**20 < size < 300 * 2**20 for one in found for size in one.peak_bytes)  # no torch in either
+    assert len(asked) == 12
+    assert asked[:6] == asked[6:][::-1]
+    assert [path.endswith("command-model") for _, path, *_ in asked[6:]] == [True, False] * 3
+    assert len((tmp_path / "command_output").read_text(encoding="utf-8").splitlines()) == 4
+    with pytest.raises(ValueError, match=r"ended with status 2: error: decode.beam_size"):
+        run(["--model", str(TINY), "--beam-size=0", "Hello."])
 
 
 @pytest.mark.slow

@@ -208,7 +208,7 @@ def test_missing_splits_are_taken_from_the_head_of_train(tmp_path):
     assert list(files(paths, valid=[], holdout=3, max_pairs=4).train()) == pairs[3:7]
     with pytest.raises(ValueError, match=r"no training pairs after the first 10, .*lower data\.holdout"):
         list(files(paths, valid=[], test=[], holdout=5).train())
-    with pytest.raises(ValueError, match=r"no pairs for holdout after .*: lower data\.holdout, or give data\.test"):
+    with pytest.raises(ValueError, match=r"no pairs for holdout: its first 10 are held out .*; lower data\.holdout, or give data\.test"):
         files(paths, valid=[], test=[], holdout=10).test("holdout")
 
 
@@ -300,14 +300,35 @@ def write_hub(folder: Path, splits: dict[str, list[Pair]], kind: str = "parquet"
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-@pytest.mark.parametrize("config_folder", ["", "en-fr"])
-def test_hub_datasets_are_read_from_local_files_of_their_schema(tmp_path, kind, config_folder):
-    write_hub(tmp_path / config_folder, {"train": PAIRS, "validation": PAIRS[:3], "test": PAIRS[1:3]}, kind)
+@pytest.mark.parametrize("folders", ["", "en-fr", "SPLIT", "en-fr/SPLIT"])
+def test_hub_datasets_are_read_from_local_files_of_their_schema(tmp_path, kind, folders):
+    for split, pairs in {"train": PAIRS, "validation": PAIRS[:3], "test": PAIRS[1:3]}.items():
+        write_hub(tmp_path / folders.replace("SPLIT", split), {split: pairs}, kind)
     corpus = open_corpus(DataConfig(root=str(tmp_path), **HUB))
     assert list(corpus.train()) == PAIRS
     assert list(corpus.valid()) == PAIRS[:3]
     assert corpus.test_names == ("opus_100_test",)
     assert corpus.test("opus_100_test") == PAIRS[1:3]
+
+
+@pytest.mark.parametrize(
+    ("preset", "splits"),
+    [
+        ("opus100", ("train", "validation", "test")),
+        ("wmt14", ("train", "validation", "test")),
+        ("opus_books", ("train",)),
+    ],
+)
+def test_settings_of_public_datasets_read_local_parquet_of_their_layout(tmp_path, preset, splits):
+    settings = OmegaConf.load(conf_dir() / "data" / f"{preset}.yaml")
+    folder = tmp_path / settings["hub_config"]
+    pairs = [Pair(f"Sentence {number}.", f"Phrase {number}.") for number in range(9)]
+    write_hub(folder, {split: pairs if split == "train" else pairs[:2] for split in splits})
+    corpus = open_corpus(DataConfig(root=str(tmp_path), holdout=2, **settings))
+    head = 0 if "test" in splits else 4
+    assert list(corpus.train()) == pairs[head:]
+    assert list(corpus.valid()) == pairs[:2]
+    assert corpus.test(*corpus.test_names) == (pairs[2:4] if head else pairs[:2])
 
 
 def test_a_hub_dataset_with_train_only_gives_up_its_head(tmp_path):

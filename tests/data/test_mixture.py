@@ -306,3 +306,12 @@ def test_joined_pairs_are_of_whole_pairs_in_the_same_order_on_both_sides() -> No
             assert 2 <= len(sentences) <= 5
             assert joined.tgt == " ".join(known[sentence] for sentence in sentences)
     assert join([Pair("a", "b"), Pair("c", "d")]) == ("a c", "b d")
+
+
+def test_a_setting_of_a_part_and_a_missing_folder_are_named(mixture: DataConfig) -> None:
+    parts = {name: replace(part, weight=0) if name == "talk" else part for name, part in mixture.parts.items()}
+    with pytest.raises(ValueError, match=r"data\.parts\.talk\.weight \(0\) must be above 0"):
+        replace(mixture, parts=parts)
+    parts = {"talk": PartConfig(train=["nowhere/a.en", "nowhere/a.fr"])}
+    with pytest.raises(ValueError, match=r"data\.parts\.talk: nowhere/a\.en: no such file; data\.root=DIR"):
+        open_corpus(replace(mixture, parts=parts, root=None))

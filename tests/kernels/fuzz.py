@@ -7,6 +7,7 @@ import ctypes
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,15 +39,21 @@ def random_config(rng: np.random.Generator) -> ModelConfig:
 
 
 class AnyWeights(Weights):
-    """Random weights of whatever shape is asked for."""
+    """Random weights of whatever shape is asked for; all matrices in 8-bit integers, or none."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__({})
-        self._rng = rng
+        self._rng, self._rounded = rng, bool(rng.integers(2))
+
+    def check_all_asked(self) -> None:
+        """Nothing is left over: weights are made when they are asked for."""
 
     def _find(self, names: tuple[str, ...], shape: tuple[int, ...]) -> tuple[str, np.ndarray]:
-        spread = 10.0 ** self._rng.integers(-3, 2)
-        return names[0], (spread * self._rng.standard_normal(shape)).astype(np.float32)
+        name, spread = names[0], np.float32(10.0 ** self._rng.integers(-3, 2))
+        if self._rounded and len(shape) == 2 and "positions" not in name:
+            self._arrays[f"{name}.scale"] = spread * self._rng.random(shape[0], np.float32) / 127
+            return name, self._rng.integers(-127, 128, shape, np.int8)
+        return name, spread * self._rng.standard_normal(shape, np.float32)
 
 
 def run_one(rng: np.random.Generator) -> None:
@@ -58,11 +65,14 @@ def run_one(rng: np.random.Generator) -> None:
     src_mask = np.arange(src_len) < rng.integers(1, src_len + 1, (sentences, 1))
     beam_size, longest = int(rng.integers(1, 7)), int(rng.integers(1, 40))
     settings = DecodeConfig(beam_size=beam_size, max_output_len=longest, repetition_guard=False, length_guard=False)
-    search = BeamSearch(settings=settings, bos_id=1, eos_id=2, forbidden_ids=(0, 1))
-    with suppress(ValueError):  # sums may overflow: "not a number"
-        search.search(network, src_ids, src_mask)
-        some = rng.choice(vocab_size, int(rng.integers(1, vocab_size)), replace=False)
-        search.search(network.narrowed(some), src_ids, src_mask)
+    held = replace(settings, repetition_guard=True, length_guard=True, min_output_len=int(rng.integers(1, longest + 1)))
+    prefixes = [rng.integers(3, vocab_size, rng.integers(0, longest)).tolist() for _ in range(sentences)]
+    some = rng.choice(vocab_size, int(rng.integers(1, vocab_size)), replace=False)
+    for rules, beginnings in ((settings, []), (held, []), (held, prefixes)):
+        search = BeamSearch(settings=rules, bos_id=1, eos_id=2, forbidden_ids=(0, 1))
+        for model in (network, network.narrowed(some)):
+            with suppress(ValueError):  # sums may overflow: "not a number"
+                search.search(model, src_ids, src_mask, beginnings)
     state = network.start(network.encode(src_ids, src_mask), src_mask)
     for bad in (-1, vocab_size, 2**40, -(2**62)):
         ids = np.full(sentences, bad)

@@ -105,6 +105,23 @@ class StreamResult:
     peak_bytes: int
 
 
+@dataclass
+class CommandResult:
+    """A command, as it was run.
+
+    Attributes:
+        name: What it translates: one sentence, or so many lines.
+        engine: `OURS` or `CTRANSLATE2`.
+        seconds: From its start to its exit, each round.
+        peak_bytes: Most resident bytes, each round.
+    """
+
+    name: str
+    engine: str
+    seconds: list[float] = field(default_factory=list)
+    peak_bytes: list[int] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class DecodeBenchmark:
     """Speeds of engines with the same weights, and of another model, on the same sentences, and how they were measured.
@@ -114,6 +131,7 @@ class DecodeBenchmark:
         left_out: Rows that are not possible here, and why.
         stream: How cost grows, the empty file first; nothing if it was not asked for.
         stream_precision: Precision of ours there.
+        commands: The command from its start to its exit; nothing if it was not asked for.
         sentences: How many were translated.
         distinct: How many of them are different.
         singles: How many of them also one at a time.
@@ -128,6 +146,7 @@ class DecodeBenchmark:
     left_out: dict[str, str]
     stream: list[StreamResult]
     stream_precision: str | None
+    commands: list[CommandResult]
     sentences: int
     distinct: int
     singles: int
@@ -157,6 +176,9 @@ class DecodeBenchmark:
         lines += [*self._table(), "", *self._legend(), *self._engines(), ""]
         if self.stream:
             lines += ["## Growth with the sentences", "", *self._growth(), "", *self._growth_legend(), ""]
+        if self.commands:
+            lines += ["## From start to exit", "", *self._commands(), ""]
+            lines += ["- medians, fastest and slowest of the rounds; one before them warmed the disk's cache", ""]
         return "\n".join([*lines, *self._ratios()]) + "\n"
 
     def sentences_per_s(self, width: WidthResult) -> list[float]:
@@ -240,6 +262,24 @@ class DecodeBenchmark:
             "so that their lines are equally long"
         )
         yield "- the start, of which an empty file consists, is imports and the model; lines/s are of the rest"
+
+    def _commands(self) -> Iterator[str]:
+        header = ["translate.infer", "engine", "seconds", "most resident memory, MiB", "to CTranslate2"]
+        rows = []
+        for one in self.commands:
+            low, high = min(one.seconds), max(one.seconds)
+            cells = [f"{median(one.seconds):,.2f} ({low:,.2f}–{high:,.2f})", f"{median(one.peak_bytes) / 2**20:,.0f}"]
+            rows.append([one.name, one.engine, *cells, self._command_ratios(one)])
+        return aligned_table(header, rows)
+
+    def _command_ratios(self, ours: CommandResult) -> str:
+        for other in self.commands:
+            if (other.name, other.engine, ours.engine) == (ours.name, CTRANSLATE2, OURS):
+                seconds = median(ours.seconds) / median(other.seconds)
+                return (
+                    f"{seconds:.2f} × its time, {median(ours.peak_bytes) / median(other.peak_bytes):.2f} × its memory"
+                )
+        return ""
 
     def _ratios(self) -> Iterator[str]:
         """Compare ours with each kind of the others, each by the best of its rows."""

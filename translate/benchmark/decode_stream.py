@@ -29,8 +29,8 @@ def joined_lines(texts: Sequence[str], count: int, *, seed: int = 1) -> list[str
     different = sorted(set(texts))
     if count > len(different) ** 2 // 2:  # half of all pairs, so that a new one is found soon
         raise ValueError(
-            f"sizes: {count:,} different lines cannot be made of {len(different):,} sentences, "
-            f"{len(different) ** 2 // 2:,} can; give smaller sizes or more sentences"
+            f"sizes, command_lines: {count:,} different lines cannot be made of {len(different):,} sentences, "
+            f"{len(different) ** 2 // 2:,} can; give fewer or more sentences"
         )
     random = Random(seed)
     lines: dict[str, None] = {}

@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from translate.benchmark.decode_commands import measure_commands
 from translate.benchmark.decode_engines import OURS, TRIES, EngineSpec, batch_sizes
 from translate.benchmark.decode_process import EngineProcess, RefusedError
-from translate.benchmark.decode_report import DecodeBenchmark, EngineResult, StreamResult, WidthResult
+from translate.benchmark.decode_report import CommandResult, DecodeBenchmark, EngineResult, StreamResult, WidthResult
 from translate.benchmark.decode_rows import LeftOut, find_rows
 from translate.benchmark.decode_stream import joined_lines, measure_stream
 from translate.benchmark.decode_worker import Job
@@ -63,11 +64,13 @@ def benchmark_decoding(config: BenchmarkDecodeConfig, *, command: str) -> Decode
             stream += _stream(config, bundle, precision, lines, folder) if lines else []
         except ValueError as error:  # the table above it is there
             left_out["growth with the sentences"] = str(error)
+        commands = _commands(config, bundle, texts, left_out, folder) if config.command_lines else []
     found = DecodeBenchmark(
         engines=engines,
         left_out=left_out,
         stream=stream,
         stream_precision=precision if stream else None,
+        commands=commands,
         sentences=len(texts),
         distinct=len(set(texts)),
         singles=len(singles),
@@ -201,6 +204,18 @@ def _stream(
         found = measure_stream(bundle, precision, config.decode, lines[: size * once], size=size, folder=folder)
         say(f"translate.infer, {found.lines:,} lines: {found.seconds:,.1f} s, {found.peak_bytes / 2**20:,.0f} MiB")
         yield found
+
+
+def _commands(
+    config: BenchmarkDecodeConfig, bundle: Path, texts: list[str], left_out: LeftOut, folder: Path
+) -> list[CommandResult]:
+    peer = config.peers and find_spec("ctranslate2") is not None
+    given = bundle, texts, config.command_lines, config.decode
+    try:
+        return measure_commands(*given, peer=peer, rounds=config.rounds, folder=folder)
+    except ValueError as error:
+        left_out["from start to exit"] = str(error)
+        return []
 
 
 def _machine(device: str) -> dict[str, str]:

@@ -98,6 +98,12 @@ class BenchmarkDecodeConfig:
         "Measure how cost grows: translate.infer on files of this many times the sentences, each made of two "
         "sentences joined at random, so that no two lines are equal, such as [1,10,100]; [] = not.",
     )
+    command_lines: int = setting(
+        0,
+        "Run translate.infer as a command, too, from its start to its exit, in int8 and as exported to CTranslate2: on "
+        "the first sentence and on a file of so many lines, such as 10000; 0 = not.",
+        at_least=0,
+    )
     output: str | None = setting(None, "Folder for decode.json and decode.md; null = none.")
     decode: DecodeConfig = field(default_factory=DecodeConfig)
 

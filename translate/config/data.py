@@ -168,6 +168,8 @@ class DataConfig:
             raise ValueError("data.source=hub needs data.hub_id, the name of a dataset on the hub")
         if self.source == "mix" and not (self.parts and self.valid):
             raise ValueError("data.source=mix needs data.parts, the corpora by name, and data.valid")
+        for name, part in self.parts.items():
+            check_settings(f"data.parts.{name}", part)
         if taken := sorted({"train", "valid", "extra", "limits"} & self.parts.keys()):
             raise ValueError(f"data.parts.{taken[0]}: the name {taken[0]} has a meaning of its own; choose another")
         if self.temperature != 1 and self.source != "mix":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from translate.config.fields import check_settings, setting
+from translate.config.fields import setting
 
 
 @dataclass
@@ -61,6 +61,3 @@ class PartConfig:
         at_least=0,
         at_most=1,
     )
-
-    def __post_init__(self) -> None:
-        check_settings("data.parts", self)

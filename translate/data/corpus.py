@@ -117,7 +117,8 @@ class Corpus:
     def _split(self, name: str, source: Source | None) -> Iterator[Pair]:
         pairs = source.pairs() if source else islice(self._parts["train"].pairs(), *self._held_out[name])
         given = "data.valid" if name == "valid" else "data.test"
-        hint = "" if source else f" after those held out before: lower data.holdout, or give {given}"
+        hint = "" if source else f": its first {self._held_out[name][0]:,} are held out for other splits; "
+        hint += "" if source else f"lower data.holdout, or give {given}"
         return _not_empty(pairs, f"the corpus has no pairs for {name}{hint}")
 
 
@@ -187,7 +188,11 @@ def _hub_split(config: DataConfig, hub_id: str, split: str) -> Source | None:
     folder = _existing_folder(config.root)
     if config.hub_config and (folder / config.hub_config).is_dir():  # as on the hub: a folder for each configuration
         folder = folder / config.hub_config
-    files = sorted(str(path) for path in folder.glob(f"{split}*") if suffix(path.name) in TABLES)
+    if (folder / split).is_dir():  # and in it one for each split, or files named after their splits
+        folder, pattern = folder / split, "*"
+    else:
+        pattern = f"{split}*"
+    files = sorted(str(path) for path in folder.glob(pattern) if suffix(path.name) in TABLES)
     return FileSource(tuple(files), columns, True, config.cache_dir) if files else None
 
 
@@ -223,6 +228,8 @@ def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
 def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
     named = bool(config.src_column or config.tgt_column)
     full = tuple(str(Path(config.root or "", path)) for path in paths)
+    if config.root is None and (missing := next((path for path in full if not Path(path).is_file()), None)):
+        raise ValueError(f"{missing}: no such file; data.root=DIR names another folder that paths begin at")
     if [suffix(path) for path in full] == [f".{config.tgt_lang}", f".{config.src_lang}"]:
         full = full[::-1]  # named by their languages, they need no order
     return FileSource(full, _columns(config), named, config.cache_dir) if full else None
