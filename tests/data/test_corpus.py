@@ -208,7 +208,9 @@ def test_missing_splits_are_taken_from_the_head_of_train(tmp_path):
     assert list(files(paths, valid=[], holdout=3, max_pairs=4).train()) == pairs[3:7]
     with pytest.raises(ValueError, match=r"no training pairs after the first 10, .*lower data\.holdout"):
         list(files(paths, valid=[], test=[], holdout=5).train())
-    with pytest.raises(ValueError, match=r"no pairs for holdout: its first 10 are held out .*; lower data\.holdout, or give data\.test"):
+    with pytest.raises(
+        ValueError, match=r"no pairs for holdout: its first 10 are held out .*; lower data\.holdout, or give data\.test"
+    ):
         files(paths, valid=[], test=[], holdout=10).test("holdout")
 
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.copying import copy_lost, unknown_words
+from translate.translator.copying import copy_lost, translate_copied, unknown_words
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
@@ -93,6 +93,27 @@ def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_f
     translate: Callable[[list[str]], list[Translation]] = lambda texts: []  # noqa: E731
     found = copy_lost(["🙂 🎉", "No."], [translation("abc"), translation("Non.")], tokenizer, translate)
     assert [one.text for one in found] == ["🙂 🎉", "Non."]
+
+
+def test_a_lone_word_that_came_out_as_it_is_is_translated_in_lower_case() -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.append(texts)
+        return [translation("bonjour.", "salut."), translation("paris")]
+
+    texts = ["Hello.", "Paris", "Hello Tom", "NATO", "hi", "Yes"]
+    found = [*map(translation, texts[:5]), translation("Oui")]
+    again = translate_copied(texts, found, translate)
+    assert asked == [["hello.", "paris"]]
+    assert [one.text for one in again] == ["Bonjour.", *texts[1:5], "Oui"]
+    assert [one.text for one in again[0].hypotheses] == ["Bonjour.", "Salut."]
+
+
+def test_the_model_of_the_package_knows_hello(general: Translator) -> None:
+    texts = ["Hello", "Cat", "Paris"]
+    assert [one.text for one in general.translate(texts, tgt_lang="fr")] == ["Bonjour", "Chat", "Paris"]
+    assert [one.text for one in general.translate(texts[:1], tgt_lang="fr", copy_guard=False)] == ["Hello"]
 
 
 def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Translator) -> None:

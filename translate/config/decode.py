@@ -103,8 +103,9 @@ class DecodeConfig:
     copy_guard: bool = setting(
         False,
         "Translate again, with a common name or number as a stand-in, where the best output has lost a number of four "
-        "or more digits or a word with characters that the tokenizer lacks, such as emoji. For models that know "
-        "English names; texts with prefixes or alignments are left as they are.",
+        "or more digits or a word with characters that the tokenizer lacks, such as emoji; and in lower case a text of "
+        "one word that came out as it is. For models that know English names; texts with prefixes or alignments are "
+        "left as they are.",
     )
     paragraph_len: int = setting(
         32,

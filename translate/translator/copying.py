@@ -1,6 +1,6 @@
-"""Search again for what a translation lost: long numbers, and words with characters that the tokenizer lacks.
+"""Translate again what was lost, long numbers and words with unknown characters, and what was copied as if a name.
 
-The model reads a stand-in that it copies well in place of each, which is then replaced by what it stands for.
+In place of what was lost the model reads a stand-in that it copies well, which is then replaced by what it stands for.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from translate.translator.translation import Translation
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
+_LONE_WORD = re.compile(r"(?![a-zß-öø-ÿœ])[^\W\d_][a-zß-öø-ÿœ]+[.!?]?")  # with a capital
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
 _STAND_INS = {
     "number": ("2000", "3000", "1990", "5000", "1000", "1995", "4000", "2003"),
@@ -103,6 +104,33 @@ def copy_lost(
                 results[place] = translation._replace(text=whole[0].text, hypotheses=tuple(whole))
                 del lost[place]
     return results
+
+
+def translate_copied(
+    texts: Sequence[str], found: Sequence[Translation], translate: Callable[[list[str]], Iterable[Translation]]
+) -> list[Translation]:
+    """Return translations, those anew in which a word that is the whole text came out as it is, such as "Hello".
+
+    A capital makes a word look like a name, so it is translated in lower case; if it is no name then, the new
+    translation gets the capital.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        translate: Translates texts.
+    """
+    results = list(found)
+    places = [place for place, text in enumerate(texts) if _LONE_WORD.fullmatch(text) and found[place].text == text]
+    again = translate([texts[place].lower() for place in places]) if places else ()
+    for place, one in zip(places, again, strict=True):
+        if one.text.lower() != texts[place].lower():
+            hypotheses = [other._replace(text=_capitalized(other.text)) for other in one.hypotheses]
+            results[place] = one._replace(text=_capitalized(one.text), hypotheses=tuple(hypotheses))
+    return results
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _lost(text: str, output: str, tokenizer: Tokenizer) -> list[_Lost]:

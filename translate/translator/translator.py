@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain, repeat
 from pathlib import Path
@@ -23,7 +24,7 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
-from translate.translator.copying import copy_lost
+from translate.translator.copying import copy_lost, translate_copied
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
@@ -195,16 +196,18 @@ class Translator:
                 if given:
                     raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
 
-        def run(texts: Sequence[str], progress: Progress | None = None) -> list[Translation]:
+        def run(texts: Sequence[str], decode: DecodeConfig, progress: Progress | None = None) -> list[Translation]:
             if protect or terms:
                 return translator._translate_protected(texts, terminology, protect, decode, progress)
             requests = map(Request, map(clean_text, texts), chain(beginnings, repeat("")))
             return translator._translate(list(requests), decode, progress)
 
         beginnings = [clean_text(prefix or "") for prefix in prefixes or ()]
-        translations, clean = run(texts, progress), [clean_text(text) for text in texts]
+        translations, clean = run(texts, decode, progress), [clean_text(text) for text in texts]
         if decode.copy_guard and prefixes is None and not alignments:
-            translations = copy_lost(clean, translations, translator.tokenizer, run)
+            exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
+            translations = translate_copied(clean, translations, partial(run, decode=exact))
+            translations = copy_lost(clean, translations, translator.tokenizer, partial(run, decode=decode))
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
