@@ -41,6 +41,7 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("It is 1,234,567.", "C'est 1 234.", "It is 2000.", "C'est 2000.", "C'est 1,234,567."),
         ("Łuc in Łódź.", "Uc à Odz.", "Boston in Tom.", "Boston à Tom.", "Łuc à Łódź."),
         ("🙂 Yes 🎉", "Ouiui", "Yes", "Oui", "🙂 Oui 🎉"),
+        ("🙂 🎉 Yes", "Ouiui", "Yes", "Oui", "🙂 🎉 Oui"),
         ("Yes. 🙂🙂", "Oui de.", "Yes.", "Oui.", "Oui. 🙂🙂"),
         ("Tom has £5.", "Tom a 5.", "Tom has Boston.", "Tom a Boston.", "Tom a £5."),
     ],

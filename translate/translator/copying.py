@@ -176,7 +176,7 @@ def _mask(text: str, lost: list[_Lost], attempt: int) -> _Masked:
             parts, end = [stand_in, after, *parts], one.start
     text, head = text[:end] + "".join(parts), ""
     for one in lost:
-        if one.kind == "symbol" and not text[: one.start].strip() and text[len(head) :].startswith(one.text):
+        if one.kind == "symbol" and not text[len(head) : one.start].strip():
             head = text[: one.start + len(one.text)]
     body = text[len(head) :]
     space = body[: len(body) - len(body.lstrip())]
