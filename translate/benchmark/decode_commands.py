@@ -11,9 +11,8 @@ from translate.benchmark.decode_engines import CTRANSLATE2, OURS
 from translate.benchmark.decode_report import CommandResult
 from translate.benchmark.decode_stream import joined_lines
 from translate.config.decode import DecodeConfig
-from translate.export.writer import save_exported
-from translate.native.shortlist import Shortlist
-from translate.translator.bundle import load_bundle, save_bundle
+from translate.export.writer import copy_model, save_exported
+from translate.translator.bundle import load_bundle
 from translate.translator.recognition import Recognizer
 
 # Another process starts the command: what Linux reports of a child's memory begins with that of its parent.
@@ -67,14 +66,11 @@ def measure_commands(
 
 def _save_models(bundle: Path, folder: Path, *, peer: bool) -> dict[str, Path]:
     """Write the model in 8-bit integers, for us and for CTranslate2."""
-    model, tokenizer, settings = load_bundle(bundle)
-    recognizer = Recognizer.load(bundle)
-    shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
     models = {OURS: folder / "command-model"}
-    save_bundle(models[OURS], model, tokenizer, settings, recognizer, shortlist, int8=True)
+    copy_model(bundle, models[OURS], int8=True)
     if peer:
         models[CTRANSLATE2] = folder / "command-ctranslate2"
-        save_exported(models[CTRANSLATE2], model, tokenizer, settings, "int8", recognizer=recognizer)
+        save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", recognizer=Recognizer.load(bundle))
     return models
 
 

@@ -27,16 +27,14 @@ def export(config: ExportConfig) -> Path:
     Raises:
         ValueError: If there is no model, the format cannot hold it, or the output must not be replaced.
     """
-    from translate.translator.bundle import find_model, load_bundle, save_bundle
+    from translate.translator.bundle import find_model, load_bundle
 
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     recognizer = Recognizer.load(bundle)
     check_output(output, bundle, overwrite=config.overwrite)
     if config.format == "model":
-        model, tokenizer, settings = load_bundle(bundle)
-        shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
-        save_bundle(output, model, tokenizer, settings, recognizer, shortlist, int8=config.quantization == "int8")
+        copy_model(bundle, output, int8=config.quantization == "int8")
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
@@ -46,6 +44,21 @@ def export(config: ExportConfig) -> Path:
     if config.format != "marian-hf":
         print(f'next: python -m translate.infer --model {output} "Hello."')
     return output
+
+
+def copy_model(bundle: Path, output: Path, *, int8: bool) -> None:
+    """Write a model directory anew, all that belongs to it included.
+
+    Args:
+        bundle: The model directory.
+        output: Where to write.
+        int8: In 8-bit integers, else in float32.
+    """
+    from translate.translator.bundle import load_bundle, save_bundle
+
+    model, tokenizer, settings = load_bundle(bundle)
+    shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
+    save_bundle(output, model, tokenizer, settings, Recognizer.load(bundle), shortlist, int8=int8)
 
 
 def _save_marian(
