@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from translate.benchmark.decode_engines import CTRANSLATE2, OURS
-from translate.benchmark.decode_report import CommandResult
+from translate.benchmark.decode_report import CommandResult, search_name
 from translate.benchmark.decode_stream import joined_lines
 from translate.config.decode import DecodeConfig
 from translate.export.writer import copy_model, save_exported
@@ -48,11 +48,10 @@ def measure_commands(
     some = different[:lines] if len(different) >= lines else joined_lines(texts, lines)
     source = folder / "command_lines"
     source.write_text("".join(f"{line}\n" for line in some), encoding="utf-8")
-    cases = {f"one sentence, beam {decode.beam_size}": [f"--beam-size={decode.beam_size}", "--", texts[0]]}
+    cases = {f"one sentence, {search_name(decode.beam_size)}": [f"--beam-size={decode.beam_size}", "--", texts[0]]}
     for size in dict.fromkeys((decode.beam_size, 1)):
-        search = "greedy" if size == 1 else f"beam {size}"
         files = [f"--input={source}", f"--output={folder / 'command_output'}"]
-        cases[f"{lines:,} lines, {search}"] = [f"--beam-size={size}", *files]
+        cases[f"{lines:,} lines, {search_name(size)}"] = [f"--beam-size={size}", *files]
     models = _save_models(model, folder, peer=peer)
     found = [CommandResult(name, engine) for name in cases for engine in models]
     for number in range(rounds + 1):

@@ -54,7 +54,7 @@ class WidthResult:
     @property
     def search(self) -> str:
         """In words."""
-        return "greedy" if self.beam_size == 1 else f"beam {self.beam_size}"
+        return search_name(self.beam_size)
 
     def add_batch(self, seconds: float, tokens: int) -> None:
         """Add a round of all sentences."""
@@ -306,6 +306,11 @@ class DecodeBenchmark:
             max((engine for engine in self.engines if engine.kind == each), key=value) for each in (OURS, kind)
         )
         return value(ours) / value(theirs), f"{ours.name} / {theirs.name}"
+
+
+def search_name(beam_size: int) -> str:
+    """Name the search of a beam size, 1 being greedy."""
+    return "greedy" if beam_size == 1 else f"beam {beam_size}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

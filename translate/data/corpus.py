@@ -115,11 +115,13 @@ class Corpus:
         return list(self._split(name, self._tests[name]))
 
     def _split(self, name: str, source: Source | None) -> Iterator[Pair]:
-        pairs = source.pairs() if source else islice(self._parts["train"].pairs(), *self._held_out[name])
+        complaint = f"the corpus has no pairs for {name}"
+        if source:
+            return _not_empty(source.pairs(), complaint)
+        start, stop = self._held_out[name]
         given = "data.valid" if name == "valid" else "data.test"
-        hint = "" if source else f": its first {self._held_out[name][0]:,} are held out for other splits; "
-        hint += "" if source else f"lower data.holdout, or give {given}"
-        return _not_empty(pairs, f"the corpus has no pairs for {name}{hint}")
+        complaint += f": its first {start:,} are held out for other splits; lower data.holdout, or give {given}"
+        return _not_empty(islice(self._parts["train"].pairs(), start, stop), complaint)
 
 
 def _not_empty(pairs: Iterable[Pair], complaint: str) -> Iterator[Pair]:

@@ -31,14 +31,13 @@ def export(config: ExportConfig) -> Path:
 
     bundle = find_model(config.model)
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
-    recognizer = Recognizer.load(bundle)
     check_output(output, bundle, overwrite=config.overwrite)
     if config.format == "model":
         copy_model(bundle, output, int8=config.quantization == "int8")
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
-        save_exported(output, *load_bundle(bundle), config.quantization, config.format, recognizer)
+        save_exported(output, *load_bundle(bundle), config.quantization, config.format, Recognizer.load(bundle))
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     if config.format != "marian-hf":

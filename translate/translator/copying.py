@@ -88,20 +88,13 @@ def copy_lost(
     for attempt in range(_ATTEMPTS):
         masked = {place: _mask(texts[place], own, attempt) for place, own in lost.items()}
         for place in [place for place, one in masked.items() if not one.text]:  # symbols alone
-            whole = [hypothesis._replace(text=texts[place]) for hypothesis in found[place].hypotheses]
-            results[place] = found[place]._replace(text=texts[place], hypotheses=tuple(whole))
-            del lost[place]
+            results[place] = found[place].with_texts([texts[place]] * len(found[place].hypotheses))
         masked = {place: one for place, one in masked.items() if one.text not in ("", texts[place])}
         again = translate([one.text for one in masked.values()]) if masked else ()
-        for (place, one), translation in zip(masked.items(), again, strict=True):
-            filled = [one.fill(hypothesis.text) for hypothesis in translation.hypotheses]
-            whole = [
-                hypothesis._replace(text=text)
-                for hypothesis, text in zip(translation.hypotheses, filled, strict=True)
-                if text is not None
-            ]
-            if len(whole) == len(filled):
-                results[place] = translation._replace(text=whole[0].text, hypotheses=tuple(whole))
+        for (place, one), new in zip(masked.items(), again, strict=True):
+            filled = [text for other in new.hypotheses if (text := one.fill(other.text)) is not None]
+            if len(filled) == len(new.hypotheses):
+                results[place] = new.with_texts(filled)
                 del lost[place]
     return results
 
@@ -124,13 +117,8 @@ def translate_copied(
     again = translate([texts[place].lower() for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
         if one.text.lower() != texts[place].lower():
-            hypotheses = [other._replace(text=_capitalized(other.text)) for other in one.hypotheses]
-            results[place] = one._replace(text=_capitalized(one.text), hypotheses=tuple(hypotheses))
+            results[place] = one.with_texts([other.text[:1].upper() + other.text[1:] for other in one.hypotheses])
     return results
-
-
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _lost(text: str, output: str, tokenizer: Tokenizer) -> list[_Lost]:

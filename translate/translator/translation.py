@@ -11,6 +11,8 @@ from translate.search.mbr import mbr_order, posterior
 from translate.translator.alignment import Links
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -60,6 +62,11 @@ class Translation(NamedTuple):
     score: float
     hypotheses: tuple[TranslatedHypothesis, ...]
     tgt_lang: str = ""
+
+    def with_texts(self, texts: Sequence[str]) -> Translation:
+        """Return the same with other texts of its hypotheses, one for each; at least one."""
+        pairs = zip(self.hypotheses, texts, strict=True)
+        return self._replace(text=texts[0], hypotheses=tuple(one._replace(text=text) for one, text in pairs))
 
 
 class CrossAttention(NamedTuple):

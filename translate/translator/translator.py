@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -190,24 +190,21 @@ class Translator:
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
-        terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
         if protect or terms:
             for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):
                 if given:
                     raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
-
-        def run(texts: Sequence[str], decode: DecodeConfig, progress: Progress | None = None) -> list[Translation]:
-            if protect or terms:
-                return translator._translate_protected(texts, terminology, protect, decode, progress)
-            requests = map(Request, map(clean_text, texts), chain(beginnings, repeat("")))
-            return translator._translate(list(requests), decode, progress)
-
-        beginnings = [clean_text(prefix or "") for prefix in prefixes or ()]
-        translations, clean = run(texts, decode, progress), [clean_text(text) for text in texts]
-        if decode.copy_guard and prefixes is None and not alignments:
-            exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
-            translations = translate_copied(clean, translations, partial(run, decode=exact))
-            translations = copy_lost(clean, translations, translator.tokenizer, partial(run, decode=decode))
+        clean = [clean_text(text) for text in texts]
+        if prefixes is not None:
+            requests = list(map(Request, clean, [clean_text(prefix or "") for prefix in prefixes]))
+            translations = translator._translate(requests, decode, progress)
+        else:
+            run = partial(translator._translate_whole, protect=protect, terms=terms)
+            translations = run(texts if protect or terms else clean, decode, progress)
+            if decode.copy_guard and not alignments:
+                exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
+                translations = translate_copied(clean, translations, partial(run, decode=exact))
+                translations = copy_lost(clean, translations, translator.tokenizer, partial(run, decode=decode))
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
@@ -290,6 +287,21 @@ class Translator:
             )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
+
+    def _translate_whole(
+        self,
+        texts: Sequence[str],
+        decode: DecodeConfig,
+        progress: Progress | None = None,
+        *,
+        protect: bool,
+        terms: Mapping[str, str] | Terminology | None,
+    ) -> list[Translation]:
+        """Translate texts without prefixes, clean ones if nothing of them is kept; arguments as of `translate`."""
+        if protect or terms:
+            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
+            return self._translate_protected(texts, terminology, protect, decode, progress)
+        return self._translate(list(map(Request, texts)), decode, progress)
 
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
         """Translate clean texts: cut them, encode the pieces, search, decode, join."""
