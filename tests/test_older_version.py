@@ -2,11 +2,10 @@
 
 import csv
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commands import run_command
 
 from translate import Translator
 
@@ -28,8 +27,7 @@ def test_models_and_exports_translate_as_they_did(kind: str) -> None:
 @pytest.mark.slow
 def test_a_stopped_training_goes_on_to_the_model_that_it_became(tmp_path: Path) -> None:
     shutil.copytree(OLDER, tmp_path, dirs_exist_ok=True)
-    command = [sys.executable, "-m", "translate.train", f"resume={tmp_path / 'stopped_run'}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = run_command("translate.train", f"resume={tmp_path / 'stopped_run'}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with (tmp_path / "stopped_run" / "metrics.csv").open(encoding="utf-8") as file:
         last = list(csv.DictReader(file))[-1]

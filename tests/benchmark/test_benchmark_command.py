@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import run_command
 from omegaconf import OmegaConf
 
 from translate.common.resources import conf_dir
@@ -15,9 +16,8 @@ from translate.config.trainer import TrainerConfig
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "translate.benchmark", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def run_benchmark(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_command("translate.benchmark", *arguments, cwd=ROOT)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_the_first_word_says_what_to_measure(arguments: list[str], message: str) -> None:
-    done = run_command(*arguments)
+    done = run_benchmark(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
@@ -47,7 +47,7 @@ def test_help_teaches_by_examples_and_loads_nothing_heavy() -> None:
 
 @pytest.mark.slow
 def test_decode_takes_a_model_and_says_so_when_it_is_not_there() -> None:
-    done = run_command("decode", "model=no/where")
+    done = run_benchmark("decode", "model=no/where")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: no model in no/where: there is no such directory")
     assert done.stderr.count("\n") == 1
@@ -55,7 +55,7 @@ def test_decode_takes_a_model_and_says_so_when_it_is_not_there() -> None:
 
 @pytest.mark.slow
 def test_the_help_of_train_shows_groups_and_settings() -> None:
-    text = run_command("train", "--help").stdout
+    text = run_benchmark("train", "--help").stdout
     assert "model: base, big, small, tiny" in text
     assert "rounds: 5" in text
     assert "python -m translate.benchmark train data=multi30k" in text
@@ -71,7 +71,7 @@ def test_the_help_of_train_shows_groups_and_settings() -> None:
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(argument: str, message: str) -> None:
-    done = run_command("train", argument)
+    done = run_benchmark("train", argument)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {message}")
     assert done.stderr.count("\n") == 1
@@ -101,7 +101,7 @@ def test_the_table_goes_to_stdout_and_the_command_into_the_files(config, tmp_pat
         *("tokenizer.vocab_size=500", "model.d_model=16", "model.d_ff=32", "model.num_heads=2"),
         *("trainer.accelerator=cpu", "trainer.threads=1", "steps=1", "rounds=1", f"output={output}"),
     ]
-    done = run_command("train", *arguments)
+    done = run_benchmark("train", *arguments)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (output / "benchmark.md").read_text(encoding="utf-8")
     assert "Warning" not in done.stderr

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import run_command
 
 from translate.compare.__main__ import main
 
-COMMAND = [sys.executable, "-m", "translate.compare"]
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return run_command("translate.compare", *arguments, cwd=ROOT)
 
 
 def test_help_teaches_by_examples_and_loads_nothing_heavy() -> None:

@@ -2,13 +2,13 @@
 
 import re
 import subprocess
-import sys
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import hydra
 import pytest
+from commands import run_command
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
@@ -238,13 +238,8 @@ def test_a_run_that_logs_elsewhere_reads_back(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.yaml", TrainConfig) == config
 
 
-def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "translate.train", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=conf_dir().parent,
-    )
+def run_train(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_command("translate.train", *arguments, cwd=conf_dir().parent)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +260,7 @@ def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_the_command_explains_a_mistake_in_one_line(argument: str, message: str) -> None:
-    done = run_command(argument)
+    done = run_train(argument)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith(f"error: {message}")
@@ -273,12 +268,12 @@ def test_the_command_explains_a_mistake_in_one_line(argument: str, message: str)
 
 
 def test_a_sweep_with_a_mistake_stops_before_its_first_run() -> None:
-    done = run_command("-m", "optim.lr=1e-3,fast")
+    done = run_train("-m", "optim.lr=1e-3,fast")
     assert done.returncode == 2
     assert "could not be converted to Float" in done.stderr
 
 
 def test_help_shows_groups_and_examples() -> None:
-    text = run_command("--help").stdout
+    text = run_train("--help").stdout
     assert "model: base, big, small, tiny" in text
     assert "python -m translate.train data=files" in text

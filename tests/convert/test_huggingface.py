@@ -4,12 +4,12 @@ import gzip
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from commands import run_command
 
 from translate.benchmark.decode_huggingface import peer_logits
 from translate.config.convert import ConvertConfig
@@ -244,8 +244,7 @@ def test_logits_of_the_whole_network_are_the_same(make_marian: Any, name: str, t
 @pytest.mark.slow
 def test_the_command_says_what_it_made_or_what_is_wrong(make_marian: Any, tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "translate.convert", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        return run_command("translate.convert", *arguments, cwd=tmp_path)
 
     done = run(f"from={make_marian('opus-mt-en-fr')}", "output=out", "quantization=int8")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "converted: out")
@@ -266,18 +265,9 @@ def test_it_can_be_fine_tuned(make_marian: Any, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         lines = "".join(f"{text} {number}\n" for number in range(10) for text in TEXTS)
         (tmp_path / f"train.{language}").write_text(lines, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "translate.train",
-        "data=files",
-        f"init_from={tmp_path / 'start'}",
-        "evaluate=false",
-    ]
-    command += ["data.train=[train.en,train.fr]", "data.holdout=4", "trainer.max_steps=1", "trainer.max_epochs=null"]
-    done = subprocess.run(
-        [*command, "run_dir=run", "decode.max_output_len=8"], capture_output=True, text=True, cwd=tmp_path
-    )
+    settings = ["data=files", f"init_from={tmp_path / 'start'}", "evaluate=false", "run_dir=run"]
+    settings += ["data.train=[train.en,train.fr]", "data.holdout=4", "trainer.max_steps=1", "trainer.max_epochs=null"]
+    done = run_command("translate.train", *settings, "decode.max_output_len=8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     model, tokenizer, config = load_bundle(tmp_path / "run/model")
     assert (config.model.activation, config.model.sinusoids, tokenizer.joint) == ("swish", "halves", True)

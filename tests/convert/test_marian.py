@@ -71,7 +71,8 @@ def write_marian(directory: Path, theirs: Path, **changes: object) -> Path:
     np.savez(directory / "model.npz", **arrays, **{"special:model.yml": np.frombuffer(described, np.int8)})
     vocabulary = json.loads((theirs / "vocab.json").read_text(encoding="utf-8"))
     del vocabulary["<pad>"]
-    (directory / "vocab.yml").write_text(yaml.safe_dump(vocabulary, allow_unicode=True), encoding="utf-8")
+    described = yaml.dump(vocabulary, Dumper=yaml.CSafeDumper, allow_unicode=True)
+    (directory / "vocab.yml").write_text(described, encoding="utf-8")
     decoder = {"models": ["model.npz"], "vocabs": ["vocab.yml", "vocab.yml"], "beam-size": 4, "normalize": 1}
     (directory / "decoder.yml").write_text(yaml.safe_dump(decoder), encoding="utf-8")
     for name in ("source.spm", "target.spm"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from commands import run_command
 
 from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
@@ -39,11 +40,8 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_command(*arguments, cwd):
-    command = [sys.executable, "-m", "translate.evaluate", *arguments]
-    root = str(Path(__file__).resolve().parents[2])
-    environment = {"PYTHONPATH": root, "PATH": "/usr/bin:/bin", "PYTHONUTF8": "1", "HYDRA_FULL_ERROR": "0"}
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
+def run_evaluate(*arguments, cwd):
+    return run_command("translate.evaluate", *arguments, cwd=cwd)
 
 
 def test_existing_output_is_scored_without_a_model(files, capsys):
@@ -259,15 +257,15 @@ def test_invalid_utf8_is_reported_with_file_and_line(files):
 
 
 def test_the_command_line_scores_and_explains_mistakes_in_one_line(files):
-    done = run_command("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
+    done = run_evaluate("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
     assert done.returncode == 0, done.stderr
     assert "BLEU|nrefs:1|bs:10|" in done.stdout
     assert sorted(path.name for path in files.iterdir() if path.is_dir()) == ["evaluation"]
-    wrong = run_command("hyp=t.hyp", cwd=files)
+    wrong = run_evaluate("hyp=t.hyp", cwd=files)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert re.fullmatch("error: hyp=t.hyp needs ref=FILE.*\n", wrong.stderr)
-    missing = run_command("model=nowhere", cwd=files)
+    missing = run_evaluate("model=nowhere", cwd=files)
     assert re.fullmatch("error: no model in nowhere.*\n", missing.stderr), missing.stderr
-    unknown = run_command("hpy=t.hyp", cwd=files)
+    unknown = run_evaluate("hpy=t.hyp", cwd=files)
     assert unknown.returncode == 2
     assert "did you mean hyp" in unknown.stderr

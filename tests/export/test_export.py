@@ -1,13 +1,13 @@
 """The command `translate.export`."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import ctranslate2
 import pytest
 import torch
+from commands import run_command
 from safetensors.torch import load_file
 
 from translate.config.convert import ConvertConfig
@@ -131,11 +131,11 @@ def test_bad_settings_are_refused(setting: dict[str, str], message: str) -> None
 
 @pytest.mark.slow
 def test_the_command_line_exports(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "translate.export", f"model={FIXTURE}", f"output={tmp_path / 'out'}"]
-    done = subprocess.run([*command, "quantization=int8"], capture_output=True, text=True, cwd=tmp_path)
+    command = ["translate.export", f"model={FIXTURE}", f"output={tmp_path / 'out'}"]
+    done = run_command(*command, "quantization=int8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {file.name for file in (tmp_path / "out").iterdir()} == FILES
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = run_command(*command, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("error: output (")
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import run_command
 
 from translate.common.resources import conf_dir
 
@@ -20,8 +21,8 @@ TINY = (
 )
 
 
-def python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT)
+def train(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return run_command("translate.train", *arguments, cwd=cwd, env=ENVIRONMENT)
 
 
 def need(launcher: str) -> None:
@@ -35,32 +36,33 @@ def test_a_launcher_that_is_not_installed_is_named_with_its_extra(launcher: str)
         "from translate.common.command import run_command\nfrom translate.train.__main__ import main\nrun_command(main)"
     )
     code = f"import sys\nsys.modules['hydra_plugins'] = None\n{command}"
-    done = python("-c", code, "-m", f"hydra/launcher={launcher}", "seed=1,2")
+    command = [sys.executable, "-c", code, "-m", f"hydra/launcher={launcher}", "seed=1,2"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
     assert done.stderr == f"error: hydra/launcher={launcher} needs an extra: pip install -e '.[sweep]'\n"
 
 
 def test_a_launcher_that_nobody_has_is_an_unknown_choice() -> None:
-    done = python("-m", "translate.train", "-m", "hydra/launcher=jobblib", "seed=1,2")
+    done = train("-m", "hydra/launcher=jobblib", "seed=1,2")
     assert done.returncode == 2
     assert re.fullmatch(r"error: there is no hydra/launcher/jobblib; [^\n]*\bbasic\b[^\n]*\n", done.stderr)
 
 
 def test_several_values_without_a_sweep_are_explained() -> None:
-    done = python("-m", "translate.train", "optim.lr=1,2")
+    done = train("optim.lr=1,2")
     assert done.returncode == 2
     assert re.fullmatch(r"error: optim\.lr=1,2 holds several values: -m sweeps [^\n]+\n", done.stderr)
 
 
 def test_an_empty_mapping_which_hydra_would_merge_is_refused() -> None:
-    done = python("-m", "translate.train", "experiment=multi30k_student", "data.root=x", "stages={}")
+    done = train("experiment=multi30k_student", "data.root=x", "stages={}")
     assert done.returncode == 2
     assert done.stderr == "error: stages={} changes nothing, since mappings are merged; ~stages leaves them out\n"
 
 
 def test_the_slurm_launcher_composes() -> None:
     need("submitit")
-    done = python("-m", "translate.train", "hydra/launcher=submitit_slurm", "--cfg", "hydra", "-p", "hydra.launcher")
+    done = train("hydra/launcher=submitit_slurm", "--cfg", "hydra", "-p", "hydra.launcher")
     assert done.returncode == 0, done.stderr
     assert "SlurmLauncher" in done.stdout
 
@@ -69,7 +71,7 @@ def test_the_slurm_launcher_composes() -> None:
 def test_jobs_run_side_by_side_and_one_that_fails_stops_no_other(tmp_path: Path) -> None:
     need("joblib")
     sweep = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "optim.lr=-1,1e-3", "seed=1,2")
-    done = python("-m", "translate.train", "-m", *sweep, *TINY, cwd=tmp_path)
+    done = train("-m", *sweep, *TINY, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith("error: optim.lr (-1.0) must be above 0\n")
     assert "Traceback" not in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from commands import Command
 
 from translate.config.files import load_config, save_config
 from translate.config.train import TrainConfig
@@ -21,11 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
 
 
-def start(*overrides: str, cwd: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "translate.train", *overrides]
-    return subprocess.Popen(
-        command, cwd=cwd, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+def start(*overrides: str, cwd: Path) -> Command:
+    return Command("translate.train", *overrides, cwd=cwd, env=ENVIRONMENT)
 
 
 def run(*overrides: str, cwd: Path, status: int = 0) -> tuple[str, str]:
@@ -56,9 +54,9 @@ def settings(config: TrainConfig) -> list[str]:
     ]
 
 
-def wait_for_step(run_dir: Path, step: int, process: subprocess.Popen[str]) -> None:
+def wait_for_step(run_dir: Path, step: int, process: Command) -> None:
     for _ in range(3000):
-        assert process.poll() is None, process.communicate()[1]
+        assert process.poll() is None, process.communicate(timeout=1)[1]
         if any(done >= step for done in losses(run_dir)):
             return
         time.sleep(0.02)

@@ -50,7 +50,8 @@ def read_marian(directory: Path) -> MarianFiles:
     settings = _mapping(described, model)
     _check(settings, model)
     check_numbers(settings, ("dim-emb", "enc-depth", "dec-depth", "transformer-dim-ffn", "transformer-heads"))
-    source, target = map(_read_yaml, vocabularies)
+    read = {path: _read_yaml(path) for path in dict.fromkeys(vocabularies)}  # most models name one file twice
+    source, target = (read[path] for path in vocabularies)
     # Marian has no padding; it gets the last row, of zeros
     source, target = ({**one, PAD: len(one)} if PAD not in one else one for one in (source, target))
     shared = "Wemb" in arrays
@@ -85,7 +86,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 def _mapping(text: str, path: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(text)
+        found = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # in C: a vocabulary has 60,000 lines
     except yaml.YAMLError as error:
         raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     if not isinstance(found, dict):
