@@ -101,7 +101,8 @@ def _softmax(scores: Tensor) -> Tensor:
     On a CPU torch takes rows of fewer than 16 scores one by one, and in bfloat16 longer ones too: six times the time.
     """
     dtype = torch.promote_types(scores.dtype, torch.float32)
-    if scores.device.type != "cpu" or scores.size(-1) >= _SHORT_ROW:
+    whole = torch.compiler.is_compiling() or scores.device.type != "cpu"  # an exported graph has rows of any length
+    if whole or scores.size(-1) >= _SHORT_ROW:
         return scores.softmax(dim=-1, dtype=dtype)
     scores = scores.to(dtype)
     powers = (scores - scores.detach().amax(dim=-1, keepdim=True)).exp()
