@@ -55,6 +55,16 @@ def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[
     assert f"model {models_dir() / SHIPPED}" in caplog.text
 
 
+def test_a_line_that_is_in_the_language_asked_for_is_pointed_out_once(caplog: pytest.LogCaptureFixture) -> None:
+    said = "line 2 seems to be in fr already"
+    infer(["--to", "fr", "The cat is black.", "Bonjour, comment allez-vous ?", "Bonjour, comment allez-vous ?"])
+    assert [said in message for message in caplog.messages] == [True]
+    caplog.clear()
+    infer(["--to", "en", "Bonjour, comment allez-vous ?", "Non", ""])
+    infer(["Bonjour, comment allez-vous ?", "The cat is black."])
+    assert caplog.messages == []
+
+
 def test_the_library_opens_it_without_being_asked() -> None:
     translator = Translator.load(device="cpu")
     found = translator.translate(["I don't understand the question.", "Merci beaucoup."], tgt_lang="auto")

@@ -31,6 +31,7 @@ from translate.infer.model import model_directory, model_paths, open_translator,
 from translate.infer.resume import Record, open_output
 
 if TYPE_CHECKING:
+    from translate.translator.recognition import Recognizer
     from translate.translator.translator import Translator
 
 logger = logging.getLogger("translate.infer")
@@ -53,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         done, size = _answered(args, record, total)
         chunks = _chunks(args, source, done)
         translator = open_translator(args)
+        if args.to and translator.recognizer is not None and not args.score:
+            chunks = _watched(chunks, translator.recognizer, args.to, done + 1)
         for path in model_paths(args):
             logger.info("model %s", model_directory(path))
         logger.info("%s", translator.describe())
@@ -102,6 +105,23 @@ def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iter
         return iter([["\t".join(text.replace("\t", " ") for text in texts)] if args.score else texts])
     most = max(1, LINES // (args.num_hypotheses or 1))  # memory goes with the hypotheses
     return read_chunks(source, args.input or "stdin", errors=args.errors, skip=skip, most=most)
+
+
+def _watched(chunks: Iterator[list[str]], recognizer: Recognizer, to: str, number: int) -> Iterator[list[str]]:
+    """Pass chunks of lines on; the first line that is in the language `to` already is said to be."""
+    warned = False
+    for texts in chunks:
+        for line, text in enumerate(texts, number):
+            if not warned and recognizer.clearly(text) == to:
+                logger.warning(
+                    "warning: line %d seems to be in %s already, and the model reads it as the other language; "
+                    "without --to each line is translated out of the language that it is in",
+                    line,
+                    to,
+                )
+                warned = True
+        number += len(texts)
+        yield texts
 
 
 def _record(args: argparse.Namespace, source: BufferedReader) -> Record | None:
