@@ -11,7 +11,7 @@ import torch
 from commands import run_command
 
 from translate.config.data import DataConfig
-from translate.config.decode import DecodeConfig
+from translate.config.decode import DecodeOverrides
 from translate.config.evaluate import EvaluateConfig
 from translate.config.files import save_config
 from translate.config.model import ModelConfig
@@ -125,7 +125,7 @@ def run_dir(tmp_path_factory):
     return run
 
 
-FAST = {"bootstrap": 10, "decode": DecodeConfig(beam_size=2, max_output_len=8)}
+FAST = {"bootstrap": 10, "decode": DecodeOverrides(beam_size=2, max_output_len=8)}
 
 
 def test_a_report_that_does_not_fit_is_named_and_the_older_one_stays(files, run_dir, tmp_path, small_files):
@@ -196,12 +196,32 @@ def test_a_model_can_be_its_own_baseline(files, run_dir):
 EXPORTED = """
 import sys
 sys.modules.update(dict.fromkeys(["torch", "lightning"]))  # cannot be imported
-from translate.config.decode import DecodeConfig
+from translate.config.decode import DecodeOverrides
 from translate.config.evaluate import EvaluateConfig
 from translate.evaluate.evaluation import evaluate
-decode = DecodeConfig(beam_size=2, max_output_len=8)
+decode = DecodeOverrides(beam_size=2, max_output_len=8)
 evaluate(EvaluateConfig(model={path!r}, src="t.en", ref="t.fr.gz", bootstrap=10, decode=decode))
 """
+
+
+def test_a_model_is_scored_with_its_own_settings_but_for_those_given(run_dir, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run_dir / "model", "own")
+    config = Path("own/config.yaml")
+    own = {"beam_size": 3, "length_penalty": 0.5, "paragraph_len": 8}
+    text = config.read_text(encoding="utf-8")
+    for name, value in own.items():
+        text, changes = re.subn(rf"(?m)^  {name}: .*$", f"  {name}: {value}", text)
+        assert changes == 1
+    config.write_text(text, encoding="utf-8")
+    Path("a.en").write_text("A cat.\n", encoding="utf-8")
+    Path("a.fr").write_text("Un chat.\n", encoding="utf-8")
+    given = DecodeOverrides(length_penalty=1.5, max_output_len=4)
+    report = evaluate(EvaluateConfig(model="own", src="a.en", ref="a.fr", baseline="own", bootstrap=2, decode=given))
+    used = report.settings["evaluate"]["decode"]
+    assert {name: used[name] for name in own} == own | {"length_penalty": 1.5}
+    assert used["max_output_len"] == 4
+    assert report.test_sets[0].scores["cased"][0].difference_low == 0  # the baseline translates alike
 
 
 def test_an_exported_model_gives_the_same_report_but_for_attention_and_needs_no_torch(files, run_dir):

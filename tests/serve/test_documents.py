@@ -44,6 +44,7 @@ def test_any_text_comes_back(text: str) -> None:
     [
         ("One. Two! Three? Four… Five.", ["One.", "Two!", "Three?", "Four…", "Five."]),
         ('He said "No." Then he left.', ['He said "No."', "Then he left."]),
+        ("The U.S. Senate met. J. R. R. Tolkien did not.", ["The U.S. Senate met.", "J. R. R. Tolkien did not."]),
         ("M. Dupont et Mme. Durand. Ils dorment.", ["M. Dupont et Mme. Durand.", "Ils dorment."]),
         ("It costs 3.5 kg. of flour", ["It costs 3.5 kg. of flour"]),
         ("Version 2.0 is out. Élan vital.", ["Version 2.0 is out.", "Élan vital."]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, make_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from translate.config.fields import check_settings, setting
 
@@ -170,8 +171,8 @@ class DecodeConfig:
         """Number of hypotheses that are followed at once per sentence."""
         return self.beam_size if self.search == "beam" else self.num_hypotheses
 
-    def changed(self, given: DecodeChanges) -> DecodeConfig:
-        """Return these settings with those of `given` that are not None.
+    def changed(self, given: Mapping[str, object]) -> DecodeConfig:
+        """Return these settings with those of `given` that are not None, by the names of `DecodeChanges`.
 
         `beam_size` alone chooses search=beam, and a beam keeps no more hypotheses than it holds, and no groups that do
         not divide it.
@@ -201,3 +202,18 @@ class DecodeConfig:
         if changes.get("mbr", "none") != "none" and result.num_hypotheses == 1:
             raise ValueError(f"mbr ({result.mbr}) chooses among num_hypotheses, which is 1; ask for more of them")
         return result
+
+
+if TYPE_CHECKING:
+
+    class DecodeOverrides(DecodeConfig):
+        """The settings of `DecodeConfig`, each of which may be None: what the model says."""
+
+else:
+    DecodeOverrides = make_dataclass(
+        "DecodeOverrides",
+        [
+            (one.name, type(one.default) | None, field(default=None, metadata=one.metadata))
+            for one in fields(DecodeConfig)
+        ],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from translate.config.decode import PRECISIONS, DecodeConfig
+from translate.config.decode import PRECISIONS, DecodeOverrides
 from translate.config.fields import check_settings, setting
 
 
@@ -31,8 +31,8 @@ class EvaluateConfig:
     )
     baseline: str | None = setting(
         None,
-        "What to compare with: a run, model or exported directory, which translates with the same settings, or a file "
-        "of output lines; gives the difference with its paired-bootstrap interval and p-value.",
+        "What to compare with: a run, model or exported directory, which translates with its own settings and those of "
+        "decode, or a file of output lines; gives the difference with its paired-bootstrap interval and p-value.",
     )
     output: str | None = setting(
         None,
@@ -56,7 +56,7 @@ class EvaluateConfig:
         "Type of weights and matmuls; auto = 16 on a GPU, int8 on a CPU with the C kernels, else 32.",
         choices=PRECISIONS,
     )
-    decode: DecodeConfig = field(default_factory=DecodeConfig)
+    decode: DecodeOverrides = field(default_factory=DecodeOverrides)  # null = the model's own settings
 
     def __post_init__(self) -> None:
         check_settings("", self)

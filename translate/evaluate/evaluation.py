@@ -106,7 +106,7 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
     report = evaluate_test_sets(
         translator,
         test_sets,
-        decode=config.decode,
+        decode=translator.config.decode.changed(vars(config.decode)),
         protocols=protocols,
         bootstrap=config.bootstrap,
         seed=config.seed,

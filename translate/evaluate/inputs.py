@@ -100,7 +100,7 @@ def _choose(name: str | None, there: Sequence[str]) -> Sequence[str]:
 
 
 def find_baseline(config: EvaluateConfig, sources: Mapping[str, Sequence[str] | None]) -> Baseline | None:
-    """Return the output to compare with: a file of hypotheses, or translations by a model with the same settings.
+    """Return the output to compare with: a file of hypotheses, or translations by a model with its own settings.
 
     Args:
         config: `baseline` names it.
@@ -122,7 +122,7 @@ def find_baseline(config: EvaluateConfig, sources: Mapping[str, Sequence[str] | 
     if None in sources.values():
         raise ValueError(f"baseline={config.baseline} is a model; give src=FILE for it to translate")
     translator = load_translator(config, config.baseline)
+    decode = translator.config.decode.changed(vars(config.decode))
     return Baseline(
-        config.baseline,
-        {name: translate_timed(translator, src or [], config.decode)[0] for name, src in sources.items()},
+        config.baseline, {name: translate_timed(translator, src or [], decode)[0] for name, src in sources.items()}
     )

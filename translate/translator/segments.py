@@ -56,7 +56,8 @@ def split_paragraph(text: str, fits: Callable[[str], bool]) -> list[str]:
 _ENDS = re.compile(r"(?<![.!?…])[.!?…]++(?:[\"'»”’)\]]|\s?»)*+(\s++)(?=[\"'«“‘(\[¿¡-]*\s?[^\W_a-zà-öø-ÿ])")
 _LONGEST = 12  # characters, more than any abbreviation has
 _ABBREVIATION = re.compile(
-    r"(?<![\w.])(?:[^\W\d_]|mrs?|ms|drs?|prof|st|mt|no|vs|etc|e\.g|i\.e|cf|[js]r|inc|ltd|co|fig|vol|pp?|ch|mm|mmes?|mlles?|"
+    r"(?<![\w.])(?:[^\W\d_]|(?-i:[A-Z](?:\.[A-Z])+)|"
+    r"mrs?|ms|drs?|prof|st|mt|no|vs|etc|e\.g|i\.e|cf|[js]r|inc|ltd|co|fig|vol|pp?|ch|mm|mmes?|mlles?|"
     r"mgr|me|av|env|ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col)\Z",
     re.IGNORECASE,
 )
@@ -65,7 +66,7 @@ _ABBREVIATION = re.compile(
 def split_sentences(line: str) -> list[tuple[str, str]]:
     """Cut a line at the ends of its sentences; joined, sentences and the spaces behind them are the line.
 
-    A full stop after an abbreviation or an initial ends no sentence, nor does one before a small letter.
+    A full stop after an abbreviation or initials ends no sentence, nor does one before a small letter.
 
     >>> split_sentences("Mr. Smith left.  Why? J. K. knows, e.g. Tom.")
     [('Mr. Smith left.', '  '), ('Why?', ' '), ('J. K. knows, e.g. Tom.', '')]

@@ -50,7 +50,7 @@ def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
         ValueError: If the settings do not suit, another process does the same job, or shards could not be translated,
             after all others were.
     """
-    DecodeConfig().changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})  # type: ignore[arg-type]
+    DecodeConfig().changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})
     output = Path(args.output_dir)
     shards = find_shards(args.input, output)
     _check_names(shards, output)

@@ -266,7 +266,7 @@ class Translation(Stage):
             )
 
     def _check_search(self) -> None:
-        decode = self.config.decode.changed(asdict(self.config.decode))  # type: ignore[arg-type]
+        decode = self.config.decode.changed(asdict(self.config.decode))
         if self.closest not in (None, *METRICS):
             raise ValueError(f"closest ({self.closest}) must be one of {', '.join(METRICS)}")
         if self.closest and (decode.num_hypotheses < 2 or decode.mbr != "none"):
