@@ -49,7 +49,7 @@ class BundleConfig:
         src_vocab_size: Source ids; checked against tokenizer and weights.
         tgt_vocab_size: Target ids.
         translate_version: Version that wrote the directory.
-        max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in pieces.
+        max_src_len: Longest source of training, in tokens with EOS; longer texts are translated in segments.
         tgt_langs: Languages that a language code before the tokens of a source asks for; none in a model without
             language codes. With source and target language it translates in both directions.
         model: The network.

@@ -8,23 +8,23 @@ _CUTS = tuple(re.compile(pattern) for pattern in (r"(?<=[.!?…])[\"'»”’)]*
 
 
 def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Cut `text` into pieces that fit; joined by spaces they give the text again, unless a word had to be cut.
+    """Cut `text` into segments that fit; joined by spaces they give the text again, unless a word had to be cut.
 
     A text that does not fit is halved, and each half is treated alike: at the end of a sentence, else of a clause,
     else of a word, whichever lies nearest the middle within the middle half of the text; else in the middle.
 
     Args:
         text: Any text.
-        fits: Whether a piece is short enough; a single character always passes.
+        fits: Whether a segment is short enough; a single character always passes.
 
-    >>> split_text("One two. Three four. Five.", lambda piece: len(piece) <= 12)
+    >>> split_text("One two. Three four. Five.", lambda segment: len(segment) <= 12)
     ['One two.', 'Three four.', 'Five.']
     """
     if len(text) < 2 or fits(text):
         return [text]
     cut = _cut(text)
     halves = (text[:cut].strip(), text[cut:].strip())
-    return [piece for half in halves if half for piece in split_text(half, fits)]
+    return [segment for half in halves if half for segment in split_text(half, fits)]
 
 
 def _cut(text: str) -> int:
@@ -39,7 +39,7 @@ def _cut(text: str) -> int:
 def split_paragraph(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Cut a text of several sentences where they end, into halves until each fits or is one sentence.
 
-    >>> split_paragraph("Mr. Smith left. Why? He was tired.", lambda piece: len(piece) <= 20)
+    >>> split_paragraph("Mr. Smith left. Why? He was tired.", lambda segment: len(segment) <= 20)
     ['Mr. Smith left.', 'Why? He was tired.']
     """
     if fits(text):
@@ -49,7 +49,7 @@ def split_paragraph(text: str, fits: Callable[[str], bool]) -> list[str]:
     if len(ends) == 1:
         return [text]
     cut = min(ends[:-1], key=lambda end: abs(end - len(text) / 2))
-    return [piece for half in (text[:cut].strip(), text[cut:]) for piece in split_paragraph(half, fits)]
+    return [segment for half in (text[:cut].strip(), text[cut:]) for segment in split_paragraph(half, fits)]
 
 
 # Each repetition begins once and never gives back, so that no line takes long.
@@ -71,12 +71,12 @@ def split_sentences(line: str) -> list[tuple[str, str]]:
     >>> split_sentences("Mr. Smith left.  Why? J. K. knows, e.g. Tom.")
     [('Mr. Smith left.', '  '), ('Why?', ' '), ('J. K. knows, e.g. Tom.', '')]
     """
-    pieces, start = [], 0
+    sentences, start = [], 0
     for match in _ENDS.finditer(line):
         if match[0].rstrip() == ".":
             before = line[max(start, match.start() - _LONGEST) : match.start()]
             if _ABBREVIATION.search(before):
                 continue
-        pieces.append((line[start : match.start(1)], match[1]))
+        sentences.append((line[start : match.start(1)], match[1]))
         start = match.end()
-    return [*pieces, (line[start:], "")]
+    return [*sentences, (line[start:], "")]

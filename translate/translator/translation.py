@@ -1,4 +1,4 @@
-"""Requests to a translator and its translations, and how translations of pieces are joined."""
+"""Requests to a translator and its translations, and how translations of segments are joined."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class TranslatedHypothesis(NamedTuple):
         text: One line.
         score: log_prob / len(token_ids) ** length_penalty; higher is better.
         log_prob: Sum of the tokens' log-probabilities, natural log.
-        token_ids: Target ids, EOS last; for a text translated in pieces, those of all pieces.
+        token_ids: Target ids, EOS last; for a text translated in segments, those of all segments.
         token_log_probs: Those of the tokens; their sum is `log_prob`. None from a CTranslate2 model.
-        parts: The clean source and `text`; for a text translated in pieces, each piece with its translation.
+        parts: The clean source and `text`; for a text translated in segments, each segment with its translation.
         alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
             the clean source and in `text`, counted from 0.
     """
@@ -83,16 +83,16 @@ class CrossAttention(NamedTuple):
     weights: NDArray[np.float32]
 
 
-def join_pieces(pieces: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
-    """Join the hypotheses of a text's pieces, each with its text, into one translation."""
+def join_segments(segments: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
+    """Join the hypotheses of a text's segments, each with its text, into one translation."""
     joined = []
-    for chosen in zip(*found, strict=False):  # as many as the piece with the fewest has
+    for chosen in zip(*found, strict=False):  # as many as the segment with the fewest has
         texts = [text for _, text in chosen]
         token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
         token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
         log_prob = sum(one.log_prob for one, _ in chosen)
         score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
-        whole, parts = " ".join(filter(None, texts)), tuple(zip(pieces, texts, strict=True))
+        whole, parts = " ".join(filter(None, texts)), tuple(zip(segments, texts, strict=True))
         joined.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
     if decode.mbr != "none":
         joined = _by_expected_utility(joined, decode)

@@ -30,7 +30,7 @@ from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
-from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_pieces
+from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
 AUTO = "auto"  # as a language to translate into: the other one than a text is in
@@ -155,8 +155,8 @@ class Translator:
         A text is cleaned as in training (`clean_text`); one that is then empty gives an empty translation without
         touching the model. Equal texts are translated once. A text of several
         sentences longer than `paragraph_len` tokens, and any text longer than `max_src_len`, is cut (`split_paragraph`,
-        `split_text`), its pieces are translated on their own and joined by spaces: hypothesis number k of the text is
-        made of number k of each piece.
+        `split_text`), its segments are translated on their own and joined by spaces: hypothesis number k of the text is
+        made of number k of each segment.
 
         Args:
             texts: Any strings.
@@ -165,7 +165,7 @@ class Translator:
                 text the other one than it is in, see `recognize`.
             prefixes: What the translation of each text begins with, and which the search goes on from; None or an empty
                 one = anything. Where the clean prefix ends, a word need not: the next token may continue its last word.
-                Of a text that is cut it is the beginning of the first piece; an empty text stays empty.
+                Of a text that is cut it is the beginning of the first segment; an empty text stays empty.
             alignments: Whether to align the words of each hypothesis, see `align`.
             protect: Whether tags, addresses, placeholders and quantities (`find_spans`) come through as they are.
             terms: Source to target; what `Terminology` finds of them is translated so, and never changed. With this or
@@ -304,10 +304,10 @@ class Translator:
         return self._translate(list(map(Request, texts)), decode, progress)
 
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
-        """Translate clean texts: cut them, encode the pieces, search, decode, join."""
+        """Translate clean texts: cut them, encode the segments, search, decode, join."""
         parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
-        pieces = list(sources)
-        completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each piece
+        segments = list(sources)
+        completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each segment
         if progress is not None and len(requests) > completed.total():
             progress(len(requests) - completed.total())  # the empty ones
 
@@ -317,18 +317,18 @@ class Translator:
             for places, hypotheses in self.engine.search(sources, prefixes, decode):
                 found.update(zip(places, hypotheses, strict=True))
                 if progress is not None and not again:
-                    progress(sum(completed[pieces[place]] for place in places))
+                    progress(sum(completed[segments[place]] for place in places))
             return [found[place] for place in range(len(sources))]
 
-        prefixes = [self.tokenizer.encode_tgt(piece.prefix)[:-1] if piece.prefix else [] for piece in pieces]
+        prefixes = [self.tokenizer.encode_tgt(segment.prefix)[:-1] if segment.prefix else [] for segment in segments]
         searched = guarded_search(search, list(sources.values()), prefixes, decode, self.tokenizer.eos_id)
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
         found = {
-            piece: [(one, clean_text(next(texts))) for one in hypotheses]
-            for piece, hypotheses in zip(pieces, searched, strict=True)
+            segment: [(one, clean_text(next(texts))) for one in hypotheses]
+            for segment, hypotheses in zip(segments, searched, strict=True)
         }
         translations = {
-            one: join_pieces([piece.text for piece in own], [found[piece] for piece in own], decode)
+            one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
             for one, own in parts.items()
         }
         tgt_lang = self.config.tgt_lang
@@ -354,20 +354,20 @@ class Translator:
     def _split(
         self, requests: list[Request], decode: DecodeConfig
     ) -> tuple[dict[Request, list[Request]], dict[Request, Ids]]:
-        """Return the pieces of each text, itself or parts of it, and the source ids of each piece."""
+        """Return the segments of each text, itself or parts of it, and the source ids of each segment."""
         longest = self.max_src_len
         room = max(2, min(longest, decode.max_output_len * 2 // 3))  # a translation may be longer than its source
         paragraph = min(longest, decode.paragraph_len or longest)
 
         def within(most: int) -> Callable[[str], bool]:
-            return lambda piece: len(self.tokenizer.encode_src(piece)) <= most
+            return lambda segment: len(self.tokenizer.encode_src(segment)) <= most
 
         sources = dict(zip(requests, self.tokenizer.encode_src_batch([one.text for one in requests]), strict=True))
         parts = {one: [one] for one in requests}
         for one in [one for one, ids in sources.items() if len(ids) > (longest if one.prefix else paragraph)]:
             sentences = [one.text] if one.prefix else split_paragraph(one.text, within(paragraph))
-            pieces = [[text] if within(longest)(text) else split_text(text, within(room)) for text in sentences]
-            if len(texts := list(chain.from_iterable(pieces))) > 1:
+            segments = [[text] if within(longest)(text) else split_text(text, within(room)) for text in sentences]
+            if len(texts := list(chain.from_iterable(segments))) > 1:
                 del sources[one]
                 parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
                 sources.update(zip(parts[one], self.tokenizer.encode_src_batch(texts), strict=True))
