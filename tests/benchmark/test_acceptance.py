@@ -1,16 +1,14 @@
 """The acceptance on a GPU: the same steps run here at a tiny size, and what fails is said."""
 
-import contextlib
 import json
-import runpy
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import pytest
 import torch
+from commands import run_command
 
 from translate.benchmark import acceptance
 from translate.benchmark.acceptance import Step, accept_gpu, plan_steps
@@ -18,23 +16,15 @@ from translate.config.benchmark import BenchmarkGpuConfig
 
 
 def run_here(command: list[str], *, stdout: BinaryIO, **settings: Any) -> None:
-    """Do what `subprocess.run` does with a command of the package, in this process, which has loaded torch already."""
-    module, arguments = command[2], command[3:]
+    """Do what `subprocess.run` does, with commands of the package forked where torch has been loaded already."""
+    module = command[2]
     if not module.startswith("translate."):
         subprocess.run(command, stdout=stdout, **settings)
         return
-    with (
-        open(stdout.name, "a", encoding="utf-8") as log,
-        contextlib.redirect_stdout(log),
-        contextlib.redirect_stderr(log),
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr(sys, "argv", [module, *arguments])
-        try:
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
-        except SystemExit as stop:
-            if stop.code:
-                raise subprocess.CalledProcessError(stop.code, command) from None
+    done = run_command(*command[2:], timeout=settings["timeout"])
+    stdout.write((done.stdout + done.stderr).encode())
+    if done.returncode:
+        raise subprocess.CalledProcessError(done.returncode, command)
 
 
 @pytest.mark.slow

@@ -11,8 +11,7 @@ import torch
 from commands import run_command
 
 from translate.config.data import DataConfig
-from translate.config.decode import DecodeOverrides
-from translate.config.evaluate import EvaluateConfig
+from translate.config.evaluate import DecodeOverrides, EvaluateConfig
 from translate.config.files import save_config
 from translate.config.model import ModelConfig
 from translate.config.train import TrainConfig
@@ -196,7 +195,7 @@ def test_a_model_can_be_its_own_baseline(files, run_dir):
 EXPORTED = """
 import sys
 sys.modules.update(dict.fromkeys(["torch", "lightning"]))  # cannot be imported
-from translate.config.decode import DecodeOverrides
+from translate.config.evaluate import DecodeOverrides
 from translate.config.evaluate import EvaluateConfig
 from translate.evaluate.evaluation import evaluate
 decode = DecodeOverrides(beam_size=2, max_output_len=8)

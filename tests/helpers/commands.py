@@ -19,6 +19,8 @@ from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import pytest
+
 IMPORTED = ("lightning", "sacrebleu", "hydra", "translate.train.start", "translate.evaluate.evaluation")
 
 
@@ -42,10 +44,6 @@ class Command:
     def returncode(self) -> int | None:
         """Its exit status, below 0 for a signal; None while it runs."""
         return self._process.exitcode
-
-    def poll(self) -> int | None:
-        """Same as `returncode`."""
-        return self.returncode
 
     def send_signal(self, number: int) -> None:
         """Send it a signal."""
@@ -89,13 +87,9 @@ def _context() -> ForkServerContext:
     """Start the process that commands are forked from; it computes on one thread."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(IMPORTED))
-    before = os.environ.copy()
-    os.environ |= {"OMP_NUM_THREADS": "1"}
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
         forkserver.ensure_running()
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
     return context
 
 

@@ -56,7 +56,7 @@ def settings(config: TrainConfig) -> list[str]:
 
 def wait_for_step(run_dir: Path, step: int, process: Command) -> None:
     for _ in range(3000):
-        assert process.poll() is None, process.communicate(timeout=1)[1]
+        assert process.returncode is None, process.communicate(timeout=1)[1]
         if any(done >= step for done in losses(run_dir)):
             return
         time.sleep(0.02)

@@ -121,18 +121,18 @@ def _run_steps(output: Path, place: Sequence[str], data: Sequence[str], *, full:
     experiment = ["experiment=multi30k_tiny" if full else "experiment=everyday", *data[1:]]
     whole = output / "whole"
     tiny = [*_TINY, "trainer.max_steps=4", "trainer.valid_bleu_sentences=4", "tokenizer.vocab_size=600"]
-    brief = ["decode.beam_size=1", "decode.max_output_len=20"]
+    brief = "decode.max_output_len=20"
     yield Step(
         "whole",
         f"{experiment[0].partition('=')[2]} to the end",
-        [[*train, *experiment, *place, *([] if gpu else [*tiny, *brief]), f"run_dir={whole}"]],
+        [[*train, *experiment, *place, *([] if gpu else [*tiny, "decode.beam_size=1", brief]), f"run_dir={whole}"]],
         lambda: read_scores(whole),
     )
     decode = ["-m", "translate.benchmark", "decode", f"model={whole}", f"output={output / 'decode'}"]
     decode += (
         ["device=cuda", "precisions=[bf16,16]"]
         if gpu
-        else ["precisions=[32]", "peers=false", "sentences=20", "latency_sentences=2", brief[-1]]
+        else ["precisions=[32]", "peers=false", "sentences=20", "latency_sentences=2", brief]
     )
     subject = "decoding beside Hugging Face and CTranslate2"
     yield Step("decode", subject, [[*decode, *_few(gpu, "rounds=3")]], lambda: read_decoding(output / "decode"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, make_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
 from translate.config.fields import check_settings, setting
 
@@ -202,18 +202,3 @@ class DecodeConfig:
         if changes.get("mbr", "none") != "none" and result.num_hypotheses == 1:
             raise ValueError(f"mbr ({result.mbr}) chooses among num_hypotheses, which is 1; ask for more of them")
         return result
-
-
-if TYPE_CHECKING:
-
-    class DecodeOverrides(DecodeConfig):
-        """The settings of `DecodeConfig`, each of which may be None: what the model says."""
-
-else:
-    DecodeOverrides = make_dataclass(
-        "DecodeOverrides",
-        [
-            (one.name, type(one.default) | None, field(default=None, metadata=one.metadata))
-            for one in fields(DecodeConfig)
-        ],
-    )

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
+from typing import TYPE_CHECKING
 
-from translate.config.decode import PRECISIONS, DecodeOverrides
+from translate.config.decode import PRECISIONS, DecodeConfig
 from translate.config.fields import check_settings, setting
+
+if TYPE_CHECKING:
+
+    class DecodeOverrides(DecodeConfig):
+        """The settings of `DecodeConfig`, each of which may be None: what the model says."""
+
+else:
+    DecodeOverrides = make_dataclass(
+        "DecodeOverrides",
+        [
+            (one.name, type(one.default) | None, field(default=None, metadata=one.metadata))
+            for one in fields(DecodeConfig)
+        ],
+    )
 
 
 @dataclass
