@@ -14,6 +14,7 @@ import numpy as np
 from translate import kernels
 from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
+from translate.native.narrowed import NarrowedTransformer
 from translate.native.network import NativeTransformer, runs_natively
 from translate.native.weights import Weights
 from translate.search.beam import BeamSearch
@@ -70,7 +71,7 @@ def run_one(rng: np.random.Generator) -> None:
     some = rng.choice(vocab_size, int(rng.integers(1, vocab_size)), replace=False)
     for rules, beginnings in ((settings, []), (held, []), (held, prefixes)):
         search = BeamSearch(settings=rules, bos_id=1, eos_id=2, forbidden_ids=(0, 1))
-        for model in (network, network.narrowed(some)):
+        for model in (network, *(NarrowedTransformer(network, some, check=check) for check in (True, False))):
             with suppress(ValueError):  # sums may overflow: "not a number"
                 search.search(model, src_ids, src_mask, beginnings)
     state = network.start(network.encode(src_ids, src_mask), src_mask)

@@ -17,6 +17,7 @@ from translate.config.model import ModelConfig
 from translate.kernels import layers, library
 from translate.model.int8 import to_int8
 from translate.model.transformer import Transformer, build_model
+from translate.native.narrowed import NarrowedTransformer
 from translate.native.network import NativeTransformer, runs_natively
 from translate.native.weights import Weights
 from translate.search.beam import BeamSearch
@@ -171,18 +172,6 @@ def test_what_rules_leave_of_the_best_tokens_is_the_best_of_all_logits(rules: di
             np.testing.assert_allclose(one.log_prob, other.log_prob, atol=1e-3)
 
 
-def test_a_narrowed_network_keeps_the_bias_of_its_output() -> None:
-    (_, native), mask = make_networks(output_bias=True), np.ones((1, 3), dtype=bool)
-    memory = native.encode(np.array([[5, 6, 7]]), mask)
-    chosen = np.array([150, 9, 40, 9])
-    sums, ids = np.zeros((1, 1), np.float32), np.array([2])
-    log_probs, _, tokens = native.narrowed(chosen).best_step(ids, native.start(memory, mask), sums, (), 3)
-    assert sorted(tokens[0]) == [9, 40, 150]
-    logits = native.step(ids, native.start(memory, mask))[0]
-    shared = log_probs[0] - logits[tokens[0]]  # the logarithm of the sum of all, by a sample of those not chosen
-    np.testing.assert_allclose(shared, shared[0], atol=1e-4)
-
-
 def test_the_table_of_positions_lives_as_long_as_c_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     (_, native), mask, held = make_networks(), np.ones((1, 3), dtype=bool), []
     table, loaded = native._positions, layers.loaded
@@ -210,8 +199,10 @@ def test_the_search_in_c_gives_nothing_where_nothing_is_possible(beam_size: int)
     settings = DecodeConfig(beam_size=beam_size, max_output_len=9, repetition_guard=False, length_guard=False)
     search = BeamSearch(settings=settings, bos_id=2, eos_id=3, forbidden_ids=tuple(set(range(VOCAB)) - {3}))
     settings.min_output_len = 1
-    found = search.search(native.narrowed(np.array([5, 6])), np.array([[5, 6, 7]]), mask)
-    assert found == [[]]
+    some, src_ids = np.array([5, 6]), np.array([[5, 6, 7]])
+    assert search.search(NarrowedTransformer(native, some, check=False), src_ids, mask) == [[]]
+    ((found,),) = search.search(NarrowedTransformer(native, some), src_ids, mask)  # EOS, of all tokens
+    assert found.token_ids == (3,)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The shortlist: what it learns, what it proposes, and what a search that keeps to it finds."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,35 +97,42 @@ def narrow(translator: Translator, tokens: list[int]) -> None:
 def test_among_all_tokens_nothing_changes(translator: Translator, beam_size: int) -> None:
     expected = translator.translate(TEXTS, beam_size=beam_size)
     narrow(translator, list(range(translator.config.tgt_vocab_size)))
-    assert translator.translate(TEXTS, beam_size=beam_size) == expected
+    for own, full in zip(translator.translate(TEXTS, beam_size=beam_size), expected, strict=True):
+        assert own.text == full.text
+        assert own.hypotheses[0].token_log_probs == pytest.approx(full.hypotheses[0].token_log_probs, abs=1e-5)
 
 
 @needs_compiler
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_what_a_search_needs_is_enough_for_it(
+def test_unchecked_it_keeps_to_the_tokens_and_estimates_scores(
     translator: Translator, beam_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("translate.kernels.packed._SAMPLED", 50)  # of about 140 that cannot come
-    expected = translator.translate(TEXTS, beam_size=beam_size)
     size, rng = translator.config.tgt_vocab_size, np.random.default_rng(2)
+    expected = translator.translate(TEXTS, beam_size=beam_size)
     needed = {token for one in expected for token in translator.tokenizer.encode_tgt(one.text)}
-    narrow(translator, sorted(needed | set(rng.choice(size, size // 2, replace=False).tolist())))
-    found = translator.translate(TEXTS, beam_size=beam_size)
-    for own, full in zip(found, expected, strict=True):
-        if own.text == full.text:  # the sum of all probabilities is an estimate
-            assert own.score == pytest.approx(full.score, abs=0.15)
+    allowed = needed | set(rng.choice(size, size // 2, replace=False).tolist())
+    narrow(translator, sorted(allowed))
+    found = translator.translate(TEXTS, beam_size=beam_size, shortlist_check=False)
+    assert {token for one in found for token in one.hypotheses[0].token_ids} <= {*allowed, translator.tokenizer.eos_id}
     assert sum(own.text == full.text for own, full in zip(found, expected, strict=True)) >= 2
+    for own, full in zip(found, expected, strict=True):
+        if own.text == full.text:
+            assert own.score == pytest.approx(full.score, abs=0.15)
     assert translator.translate(TEXTS, beam_size=beam_size, shortlist=False) == expected
 
 
 @needs_compiler
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_other_tokens_come_in_a_prefix_alone(translator: Translator, beam_size: int) -> None:
+@pytest.mark.parametrize("settings", [{"beam_size": 1}, {"search": "sample"}, {"beam_size": 4, "beam_groups": 2}])
+def test_searches_that_it_does_not_speed_up_do_without(translator: Translator, settings: dict[str, Any]) -> None:
+    expected = translator.translate(TEXTS, **settings)
+    narrow(translator, [3, 100])
+    assert translator.translate(TEXTS, **settings) == expected
+
+
+@needs_compiler
+def test_a_prefix_is_searched_on_from_with_all_tokens(translator: Translator) -> None:
     prefix = translator.translate(TEXTS[:1])[0].text.split()[0]
-    own = set(translator.tokenizer.encode_tgt(prefix)[:-1])
-    allowed = sorted(set(range(100, translator.config.tgt_vocab_size, 3)) - own | {3})
-    narrow(translator, allowed)
-    (found,) = translator.translate(TEXTS[:1], beam_size=beam_size, prefixes=[prefix], max_output_len=20)
-    assert found.text.startswith(prefix)
-    (free,) = translator.translate(TEXTS[:1], beam_size=beam_size, max_output_len=20)
-    assert set(translator.tokenizer.encode_tgt(free.text)) <= set(allowed) | own
+    expected = translator.translate(TEXTS[:1], prefixes=[prefix])
+    narrow(translator, [3, 100])
+    assert translator.translate(TEXTS[:1], prefixes=[prefix], shortlist_check=False) == expected

@@ -118,7 +118,7 @@ class BenchmarkDecodeConfig:
             raise ValueError("src=FILE and ref=FILE belong together: sentences and their references")
         if self.src and (self.data_root or self.split != "valid"):
             raise ValueError("data_root and split are of the run's own data; with src=FILE ref=FILE leave them out")
-        measured = ("beam_size", "length_penalty", "max_output_len", "max_output_ratio", "shortlist")
+        measured = ("beam_size", "length_penalty", "max_output_len", "max_output_ratio", "shortlist", "shortlist_check")
         for name, value in vars(self.decode).items():
             if name not in measured and value != getattr(DecodeConfig, name):
                 raise ValueError(f"decode.{name} ({value}) must be {getattr(DecodeConfig, name)} in this benchmark")

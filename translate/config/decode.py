@@ -30,6 +30,7 @@ class DecodeChanges(TypedDict, total=False):
     copy_guard: bool | None
     paragraph_len: int | None
     shortlist: bool | None
+    shortlist_check: bool | None
     temperature: float | None
     top_k: int | None
     top_p: float | None
@@ -104,9 +105,10 @@ class DecodeConfig:
     copy_guard: bool = setting(
         False,
         "Translate again, with a common name or number as a stand-in, where the best output has lost a number of four "
-        "or more digits or a word with characters that the tokenizer lacks, such as emoji; and in lower case a text of "
-        "one word that came out as it is. For models that know English names; texts with prefixes or alignments are "
-        "left as they are.",
+        "or more digits, an amount of money, a formula, an address of mail, page or file, a @name or #subject, or a "
+        'word with characters that the tokenizer lacks, such as emoji; with the word for it where it has lost "&"; '
+        "and in lower case a text of one word that came out as it is. For models that know English names; texts with "
+        "prefixes or alignments are left as they are.",
     )
     paragraph_len: int = setting(
         32,
@@ -117,9 +119,14 @@ class DecodeConfig:
     )
     shortlist: bool = setting(
         True,
-        "Let beam search and greedy search in int8 choose among the tokens that the model's shortlist proposes for a "
-        "batch of sources, if the model has one; a prefix may use tokens outside it. The other tokens' share of the "
-        "probability is then estimated from a sample of them.",
+        "Let beam search in int8 choose among the tokens that the model's shortlist proposes for a batch of sources, "
+        "if the model has one. Not with prefixes, and not where the guards search again.",
+    )
+    shortlist_check: bool = setting(
+        True,
+        "Score what a search with a shortlist found by the whole vocabulary, and search again with all of it where a "
+        "better next token lies outside the shortlist. Without the check scores are estimates, and greedy search uses "
+        "the shortlist too; with it that would save nothing.",
     )
     temperature: float = setting(
         1.0,

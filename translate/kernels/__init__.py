@@ -195,4 +195,5 @@ def declare(kernels: ctypes.CDLL) -> ctypes.CDLL:
     kernels.decode_step.argtypes = [*[pointer] * 7, *[number] * 6, pointer]
     kernels.beam_search.argtypes = [*[pointer] * 5, *[number] * 4, pointer]
     kernels.beam_search.restype = number
+    kernels.score_tokens.argtypes = [*[pointer] * 3, number, pointer, number, *[pointer] * 2]
     return kernels

@@ -160,6 +160,21 @@ int best_continuations(float *logits, const float *sums, const int64_t *banned, 
     return 0;
 }
 
+/* Of each row of logits [rows, cols] the log-probability of a token, and the most probable column but the banned ones, the
+   first of equals. Returns 0, or 1 without memory. */
+int score_rows(float *logits, const int64_t *tokens, long rows, long cols, const int64_t *banned, long num_banned,
+               float *log_probs, int64_t *best) {
+    long chunks = (cols + CHUNK * LANES - 1) / (CHUNK * LANES) * LANES; /* whole vectors of them */
+    float *tops = malloc((chunks + num_banned) * sizeof(float)), most;
+    if (!tops) return 1;
+    for (long r = 0; r < rows; r++, logits += cols) {
+        best_of_row(logits, cols, 0, 0, banned, num_banned, 1, tops, tops + chunks, &most, best + r);
+        log_probs[r] = most + (logits[tokens[r]] - logits[best[r]]);
+    }
+    free(tops);
+    return 0;
+}
+
 #define WIDE 64 /* most numbers of a value that are added up at once */
 
 /* q k for one query and `count` keys, lane by lane. */

@@ -336,6 +336,9 @@ static int answer(const Output *output, const float *x, long first, long sentenc
     const Linear *map = &output->map;
     long most = larger_of(1, LOGITS / hypotheses), outputs = map->outputs;
     int failed = 0;
+    if (result->states)
+        memcpy(result->states + first * hypotheses * map->inputs, x, sentences * hypotheses * map->inputs * sizeof(float));
+    if (!result->logits && !result->count) return 0;
     for (long done = 0; done < sentences && !failed; done += most) {
         long sentence = first + done, count = done + most < sentences ? most : sentences - done, at = sentence * result->count;
         float *logits = result->logits ? result->logits + sentence * hypotheses * outputs : scratch.logits;
@@ -378,5 +381,28 @@ int decode_step(const Stack *stack, const Output *output, const Embedding *embed
         failed |= answer(output, scratch.x, first, count, hypotheses, result, scratch);
     }
     free(scratch.space);
+    return failed;
+}
+
+/* What a map to all logits makes of the outputs x [rows, inputs] of a decoder: of each the log-probability of a token, and
+   which token but the banned ones is the most probable.
+
+   Returns 0, 1 without memory, or 2 if one of the tokens is outside the vocabulary. */
+int score_tokens(const Linear *map, const float *x, const int64_t *tokens, long rows, const int64_t *banned, long num_banned,
+                 float *log_probs, int64_t *best) {
+    long inputs = map->inputs, outputs = map->outputs;
+    for (long row = 0; row < rows; row++)
+        if (tokens[row] < 0 || tokens[row] >= outputs) return 2;
+    float row_scale[LOGITS], *logits = malloc(LOGITS * (outputs * sizeof(float) + inputs));
+    if (!logits) return 1;
+    uint8_t *rounded = (uint8_t *)(logits + LOGITS * outputs);
+    int failed = 0;
+    for (long first = 0; first < rows && !failed; first += LOGITS) {
+        long count = rows - first < LOGITS ? rows - first : LOGITS;
+        round_inputs(x + first * inputs, count, inputs, rounded, row_scale);
+        apply(map, rounded, row_scale, count, WRITTEN, logits);
+        failed = score_rows(logits, tokens + first, count, outputs, banned, num_banned, log_probs + first, best + first);
+    }
+    free(logits);
     return failed;
 }

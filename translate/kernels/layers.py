@@ -120,16 +120,16 @@ class PackedStack(Packed):
         """
         sizes = len(inputs.ids), self._vocab_size
         logits = np.empty(sizes, np.float32)
-        self._step(inputs, StepResult(logits=pointer("logits", logits, np.float32, *sizes)), self._to_all)
+        self._step(inputs, StepResult(logits=pointer("logits", logits, np.float32, *sizes)))
         return logits
 
+    def step_states(self, inputs: StepInputs, states: Array) -> None:
+        """Compute what logits of the next token are made of, into states [B * N, M]; errors as of `step`."""
+        sizes = len(inputs.ids), self.shape.width
+        self._step(inputs, StepResult(states=pointer("states", states, np.float32, *sizes)))
+
     def best_step(
-        self,
-        inputs: StepInputs,
-        sums: Array,
-        banned: Sequence[int],
-        count: int,
-        output: PackedOutput | None = None,
+        self, inputs: StepInputs, sums: Array, banned: Sequence[int], count: int
     ) -> tuple[Array, Array, Array]:
         """Find the best continuations of a step, as `translate.kernels.best_continuations` would in the logits.
 
@@ -138,10 +138,8 @@ class PackedStack(Packed):
             sums: Log-probabilities of the hypotheses so far, [B, N].
             banned: Tokens that may not come.
             count: How many continuations of each sentence.
-            output: The map to the tokens that may come; None = all of the vocabulary.
         """
-        output = output or self._to_all
-        sums, banned_places = np.ascontiguousarray(sums), output.places(banned)
+        sums, banned_places = np.ascontiguousarray(sums), self._to_all.places(banned)
         sentences = len(inputs.src_mask)
         found = empty_continuations(sentences, count)
         log_probs, beams, columns = continuation_pointers(found, sentences, count)
@@ -154,7 +152,7 @@ class PackedStack(Packed):
             beams=beams,
             columns=columns,
         )
-        self._step(inputs, result, output)
+        self._step(inputs, result)
         return found
 
     def beam_search(
@@ -172,7 +170,8 @@ class PackedStack(Packed):
         bos_id: int,
         eos_id: int,
         output: PackedOutput | None = None,
-    ) -> list[Searched]:
+        keep_states: bool = False,
+    ) -> tuple[list[Searched], Array]:
         """Run a whole beam search as `search.beam.BeamSearch` describes it.
 
         C returns when the caches are full; they then get twice the room for the sentences that are not done.
@@ -190,6 +189,11 @@ class PackedStack(Packed):
             bos_id: Comes before the first token.
             eos_id: Ends an output, as its last token.
             output: The map to the tokens that may come; None = all of the vocabulary.
+            keep_states: Whether the decoder's outputs are wanted.
+
+        Returns:
+            What was done for each sentence, and from which outputs of the decoder each step chose, those of N
+            hypotheses, [B, most steps, N, M], M = 0 if they are not wanted.
 
         Raises:
             ValueError: If the arrays do not fit each other or the weights, a limit is below 1, or a token is outside
@@ -207,11 +211,38 @@ class PackedStack(Packed):
             beam_size=beam_size,
             wanted=wanted,
             length_penalty=length_penalty,
+            states_width=self.shape.width if keep_states else 0,
         )
         while state.rows:
             state.grow(expected)
             self._search_on(state, positions(state.tokens), output)
-        return state.results()
+        return state.results(), state.states
+
+    def score_tokens(self, states: Array, tokens: Array, banned: Sequence[int] = ()) -> tuple[Array, Array]:
+        """Score tokens by what the decoder gave before them.
+
+        Args:
+            states: The decoder's outputs, [R, M].
+            tokens: What followed each, [R] int64.
+            banned: Tokens that may not come.
+
+        Returns:
+            The log-probability of each token [R], and the most probable token but the banned ones [R].
+
+        Raises:
+            ValueError: If the arrays do not fit each other or the weights, or a token is outside the vocabulary.
+        """
+        states, tokens = np.ascontiguousarray(states), np.ascontiguousarray(tokens)
+        rows, banned_places = len(states), self._to_all.places(banned)
+        log_probs, best = np.empty(rows, np.float32), np.empty(rows, np.int64)
+        call(
+            "score_tokens",
+            ctypes.byref(self._to_all.struct.map),
+            pointer("states", states, np.float32, rows, self.shape.width),
+            *(pointer("tokens", tokens, np.int64, rows), rows, banned_places, len(banned_places)),
+            *(pointer("log_probs", log_probs, np.float32, rows), pointer("best", best, np.int64, rows)),
+        )
+        return log_probs, best
 
     def _search_on(self, state: SearchState, positions: Array | None, output: PackedOutput) -> None:
         """Search until all sentences are done or the caches are full."""
@@ -230,7 +261,7 @@ class PackedStack(Packed):
         assert self._all_tokens is not None  # a decoder has it
         return self._all_tokens
 
-    def _step(self, inputs: StepInputs, result: StepResult, output: PackedOutput) -> None:
+    def _step(self, inputs: StepInputs, result: StepResult) -> None:
         ids, src_mask = np.ascontiguousarray(inputs.ids), np.ascontiguousarray(inputs.src_mask)
         descent = None if inputs.descent is None else np.ascontiguousarray(inputs.descent)
         (sentences, src_len), entries = src_mask.shape, inputs.entries
@@ -248,7 +279,7 @@ class PackedStack(Packed):
             state.cross_weights = pointer("cross_weights", weights, np.float32, *sizes)
         call(
             "decode_step",
-            *map(ctypes.byref, (self._stack, output.struct, embedding)),
+            *map(ctypes.byref, (self._stack, self._to_all.struct, embedding)),
             states,
             pointer("ids", ids, np.int64, sentences * hypotheses),
             None if descent is None else pointer("descent", descent, np.bool_, sentences, 1, hypotheses, keys),

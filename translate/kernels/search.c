@@ -100,11 +100,12 @@ static void look_at_own(const Search *search, long rows, long entries, long capa
 long beam_search(const Stack *stack, const Output *output, const Embedding *embedding, const LayerState *states,
                  uint8_t *src_mask, long rows, long entries, long capacity, long src_len, const Search *search) {
     long size = search->beam_size, count = size > 1 ? 2 * size : 1, length = entries ? (entries - 1) / size + 1 : 0;
-    int64_t *beams = malloc(rows * count * (2 * sizeof(int64_t) + sizeof(float)) + size * capacity);
+    long width = search->states ? stack->width : 0;
+    int64_t *beams = malloc(rows * (count * (2 * sizeof(int64_t) + sizeof(float)) + size * width * sizeof(float)) + size * capacity);
     if (!beams) return -1;
     int64_t *columns = beams + rows * count;
-    float *log_probs = (float *)(columns + rows * count);
-    uint8_t *space = (uint8_t *)(log_probs + rows * count);
+    float *log_probs = (float *)(columns + rows * count), *newest_states = log_probs + rows * count;
+    uint8_t *space = (uint8_t *)(newest_states + rows * size * width);
     long failed = 0;
     for (long hypotheses; rows && !failed; entries += hypotheses, length++) {
         hypotheses = entries ? size : 1;
@@ -112,10 +113,13 @@ long beam_search(const Stack *stack, const Output *output, const Embedding *embe
         if (entries && search->descent) look_at_own(search, rows, entries, capacity);
         Embedding newest = *embedding;
         if (newest.position) newest.position += length * stack->width;
-        StepResult found = {NULL, search->sums, search->banned, search->num_banned, count, log_probs, beams, columns};
+        StepResult found = {width ? newest_states : NULL, NULL, search->sums, search->banned, search->num_banned, count, log_probs, beams, columns};
         failed = decode_step(stack, output, &newest, states, search->ids, entries ? search->descent : NULL, src_mask,
                              rows, hypotheses, entries, capacity, src_len, capacity, &found);
         if (failed) break; /* nothing was found */
+        for (long row = 0; row < rows && width; row++)
+            memcpy(search->states + (search->numbers[row] * search->room + length) * size * width,
+                   newest_states + row * hypotheses * width, hypotheses * width * sizeof(float));
         for (long row = rows - 1; row >= 0; row--) { /* the last one is known to go on when it moves */
             extend(search, row, &found);
             if (!is_done(search, row) || row == --rows) continue;

@@ -32,7 +32,7 @@ class Searched(NamedTuple):
 class _SearchArrays:
     """The arrays that a search in C reads and writes, named as the fields of `Search`."""
 
-    def __init__(self, limits: Sequence[int], beam_size: int, bos_id: int) -> None:
+    def __init__(self, limits: Sequence[int], beam_size: int, bos_id: int, states_width: int) -> None:
         if min(limits) < 1:
             raise ValueError(f"limits {list(limits)} must be at least 1")
         if beam_size < 1:
@@ -44,12 +44,14 @@ class _SearchArrays:
         self.lengths, self.num_endings = np.zeros(sentences, np.int64), np.zeros(sentences, np.int64)
         self.token_ids, self.beams = np.empty(steps, np.int64), np.empty(steps, np.int64)
         self.log_probs = np.empty(steps, np.float32)
+        self.states = np.empty((*steps, states_width), np.float32)
         self.end_lengths, self.end_beams = np.empty(endings, np.int64), np.empty(endings, np.int64)
         self.end_log_probs = np.empty(endings, np.float32)
 
     def addresses(self) -> dict[str, int]:
         """Return the address of each array, by its field."""
-        return {name: pointer(name, array, array.dtype, *array.shape) for name, array in vars(self).items()}
+        wanted = {name: array for name, array in vars(self).items() if array.size}
+        return {name: pointer(name, array, array.dtype, *array.shape) for name, array in wanted.items()}
 
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""
@@ -79,6 +81,7 @@ class SearchState:
         beam_size: Hypotheses of a sentence that go on.
         wanted: Finished hypotheses of a sentence that suffice.
         length_penalty: As of `normalized_score`.
+        states_width: Of the decoder's outputs, M, if they are to be kept; 0 = they are not.
 
     Attributes:
         rows: How many sentences are not done; C moves them to the front of all arrays.
@@ -104,13 +107,14 @@ class SearchState:
         beam_size: int,
         wanted: int,
         length_penalty: float,
+        states_width: int = 0,
     ) -> None:
         if len(limits) != len(src_mask):
             raise ValueError(f"limits ({len(limits)}) must be as many as sentences ({len(src_mask)})")
         self.memories, self.src_mask = memories, np.array(src_mask, order="C")
         self.rows, self.tokens, self.capacity, self.entries = len(src_mask), 0, 0, 0
         self.caches = list[Array]()
-        self._arrays, self._banned = _SearchArrays(limits, beam_size, bos_id), banned
+        self._arrays, self._banned = _SearchArrays(limits, beam_size, bos_id, states_width), banned
         self._descent = np.empty((self.rows, beam_size, 0), bool)
         self.struct = Search(
             **self._arrays.addresses(),
@@ -138,6 +142,11 @@ class SearchState:
             descent[..., : self.entries] = self._descent[: self.rows]
             self._descent = descent
             self.struct.descent = pointer("descent", descent, np.bool_, *descent.shape)
+
+    @property
+    def states(self) -> Array:
+        """From which each step chose, [B, most steps, N, M]."""
+        return self._arrays.states
 
     def results(self) -> list[Searched]:
         """Return what was done for each sentence."""

@@ -53,9 +53,11 @@ typedef struct {
     float weight; /* how many tokens each of the sample stands for */
 } Output;
 
-/* The wanted result of a step: all logits, or the best continuations as `best_continuations` gives them. */
+/* The wanted result of a step: what logits are made of, if it is wanted, and all logits or the best continuations as
+   `best_continuations` gives them, or neither. */
 typedef struct {
-    float *logits; /* [sentences * hypotheses, outputs]; null = the others */
+    float *states; /* [sentences * hypotheses, width], what the layers give; null = not wanted */
+    float *logits; /* [sentences * hypotheses, outputs]; null = the others, of which `count` 0 wants none */
     const float *sums;
     const int64_t *banned;
     int64_t num_banned, count;
@@ -74,6 +76,7 @@ typedef struct {
     int64_t *token_ids;    /* [sentences, room, beam_size], of each step the newest tokens, */
     int64_t *beams;        /*    which hypothesis of the step before each continues, */
     float *log_probs;      /*    and the log-probability of each with all before it */
+    float *states;         /* [sentences, room, beam_size, width], from which each step chose; null = not wanted */
     int64_t *num_endings;  /* [sentences], finished hypotheses */
     int64_t *end_lengths;  /* [sentences, 2 * beam_size], tokens of each, EOS counted, */
     int64_t *end_beams;    /*    which hypothesis of the step before EOS each continues, */
@@ -86,6 +89,8 @@ typedef struct {
 int best_continuations(float *logits, const float *sums, const int64_t *banned, long num_banned, long sentences,
                        long hypotheses, long cols, long sampled, float weight, long count, float *log_probs,
                        int64_t *beams, int64_t *columns);
+int score_rows(float *logits, const int64_t *tokens, long rows, long cols, const int64_t *banned, long num_banned,
+               float *log_probs, int64_t *best);
 int attend(const float *q, const long *q_strides, const float *k, const long *k_strides, const float *v,
            const long *v_strides, const uint8_t *mask, const long *mask_strides, long batch, long heads, long groups,
            long queries, long keys, long dim, long value_dim, float scale, float *out, float *kept);

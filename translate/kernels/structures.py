@@ -103,10 +103,11 @@ class Output(ctypes.Structure):
 
 
 class StepResult(ctypes.Structure):
-    """Where a step writes all logits, or else the best continuations of each sentence."""
+    """Where a step writes what the layers give, and all logits or the best continuations of each sentence."""
 
     _fields_ = (
-        ("logits", _Pointer),  # float32 [sentences * hypotheses, outputs]; null = the others
+        ("states", _Pointer),  # float32 [sentences * hypotheses, width], after the last norm; null = not wanted
+        ("logits", _Pointer),  # float32 [sentences * hypotheses, outputs]; null = the others, or nothing if count is 0
         ("sums", _Pointer),  # float32 [sentences, hypotheses]
         ("banned", _Pointer),  # int64 [num_banned], outputs of the map
         ("num_banned", _Integer),
@@ -130,6 +131,10 @@ class Search(ctypes.Structure):
         ("token_ids", _Pointer),  # int64 [sentences, room, beam_size], the newest tokens of each step
         ("beams", _Pointer),  # int64, the same sizes, which hypothesis of the step before each continues
         ("log_probs", _Pointer),  # float32, the same sizes, log-probability of each with all before it
+        (
+            "states",
+            _Pointer,
+        ),  # float32 [sentences, room, beam_size, width], from which each step chose; null = not wanted
         ("num_endings", _Pointer),  # int64 [sentences], finished hypotheses
         ("end_lengths", _Pointer),  # int64 [sentences, 2 * beam_size], tokens of each, EOS counted
         ("end_beams", _Pointer),  # int64, the same sizes, which hypothesis of the step before EOS each continues

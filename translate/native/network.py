@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,52 +97,33 @@ class NativeTransformer:
         return logits
 
     def best_step(
-        self,
-        last_ids: Array,
-        state: NativeState,
-        sums: Array,
-        banned: Sequence[int],
-        count: int,
-        output: PackedOutput | None = None,
+        self, last_ids: Array, state: NativeState, sums: Array, banned: Sequence[int], count: int
     ) -> tuple[Array, Array, Array]:
-        """Find the best continuations of a step in its logits; `output` as for `PackedStack.best_step`."""
-        found = self._decoder.best_step(self._step_inputs(last_ids, state), sums, banned, count, output)
+        """Find the best continuations of a step in its logits."""
+        found = self._decoder.best_step(self._step_inputs(last_ids, state), sums, banned, count)
         state.added()
         return found
 
-    def beam_search(
-        self,
-        memory: Array,
-        src_mask: Array,
-        limits: Sequence[int],
-        *,
-        beam_size: int,
-        wanted: int,
-        length_penalty: float,
-        banned: Sequence[int],
-        bos_id: int,
-        eos_id: int,
-        output: PackedOutput | None = None,
-    ) -> list[Searched]:
-        """Run a whole beam search; see `SearchModel`, and `PackedStack.best_step` for `output`."""
-        return self._decoder.beam_search(
-            self._memories(memory),
-            src_mask,
-            lambda count: self._positions("tgt", count),
-            limits,
-            expected_length(src_mask.shape[1]),
-            beam_size=beam_size,
-            wanted=wanted,
-            length_penalty=length_penalty,
-            banned=banned,
-            bos_id=bos_id,
-            eos_id=eos_id,
-            output=output,
-        )
+    def beam_search(self, memory: Array, src_mask: Array, limits: Sequence[int], **settings: Any) -> list[Searched]:
+        """Run a whole beam search; see `SearchModel`."""
+        found, _ = self.search_states(memory, src_mask, limits, **settings)
+        return found
 
-    def narrowed(self, tokens: Array) -> NarrowedTransformer:
-        """Return the same network, whose searches choose among some tokens [K] alone."""
-        return NarrowedTransformer(self, PackedOutput(self._output, tokens))
+    def search_states(
+        self, memory: Array, src_mask: Array, limits: Sequence[int], **settings: Any
+    ) -> tuple[list[Searched], Array]:
+        """Run a whole beam search as `SearchModel` and `PackedStack.beam_search` describe it; give states too."""
+        memories, expected = self._memories(memory), expected_length(src_mask.shape[1])
+        positions = partial(self._positions, "tgt")
+        return self._decoder.beam_search(memories, src_mask, positions, limits, expected, **settings)
+
+    def score_tokens(self, states: Array, tokens: Array, banned: Sequence[int]) -> tuple[Array, Array]:
+        """Score tokens by the states before them, as `PackedStack.score_tokens`."""
+        return self._decoder.score_tokens(states, tokens, banned)
+
+    def output_to(self, tokens: Array) -> PackedOutput:
+        """Return the map to the logits of some tokens [K], as `search_states` takes it."""
+        return PackedOutput(self._output, tokens)
 
     def read_targets(
         self, src_ids: Array, src_mask: Array, tgt_in_ids: Array, labels: Array, *, attention: bool
@@ -161,16 +143,15 @@ class NativeTransformer:
         """
         state, shape = self.start(self.encode(src_ids, src_mask), src_mask), self._decoder.shape
         (sentences, length), src_len = labels.shape, src_ids.shape[1]
-        log_probs = np.empty((sentences, length), np.float32)
+        states = np.empty((length, sentences, shape.width), np.float32)
         layers, kept = self._config.num_decoder_layers, length if attention else 0
         weights = np.zeros((layers, kept, sentences, 1, shape.heads, src_len), np.float32)
         for place in range(length):
-            logits = self.step(
-                np.ascontiguousarray(tgt_in_ids[:, place]), state, weights[:, place] if attention else None
-            )
-            logits -= logits.max(axis=1, keepdims=True)
-            chosen = np.take_along_axis(logits, labels[:, place, None], axis=1)[:, 0]
-            log_probs[:, place] = chosen - np.log(np.exp(logits).sum(axis=1))
+            newest, own = np.ascontiguousarray(tgt_in_ids[:, place]), weights[:, place] if attention else None
+            self._decoder.step_states(self._step_inputs(newest, state, own), states[place])
+            state.added()
+        log_probs, _ = self._decoder.score_tokens(states.reshape(-1, shape.width), labels.T.ravel())
+        log_probs = log_probs.reshape(length, sentences).T
         return log_probs, weights[:, :, :, 0].swapaxes(1, 2)
 
     def _memories(self, memory: Array) -> list[Array]:
@@ -208,31 +189,6 @@ class NativeTransformer:
         if len(table) < count:
             self._sinusoids = table = _sinusoids(max(256, 2 * count), self._config.d_model, self._config.sinusoids)
         return table
-
-
-class NarrowedTransformer:
-    """A `NativeTransformer` whose searches choose among some tokens, and normalize over them.
-
-    A step whose logits are asked for gives those of all tokens, so that a search can go where the others do not.
-
-    Args:
-        network: The network.
-        output: Its map to those tokens.
-    """
-
-    def __init__(self, network: NativeTransformer, output: PackedOutput) -> None:
-        self.encode, self.start, self.step = network.encode, network.start, network.step
-        self._network, self._output = network, output
-
-    def best_step(
-        self, last_ids: Array, state: NativeState, sums: Array, banned: Sequence[int], count: int
-    ) -> tuple[Array, Array, Array]:
-        """Find the best continuations among the tokens."""
-        return self._network.best_step(last_ids, state, sums, banned, count, self._output)
-
-    def beam_search(self, memory: Array, src_mask: Array, limits: Sequence[int], **settings: Any) -> list[Searched]:
-        """Run a whole beam search among the tokens."""
-        return self._network.beam_search(memory, src_mask, limits, **settings, output=self._output)
 
 
 class _LayerReader:

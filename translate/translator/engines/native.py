@@ -10,8 +10,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from translate.native.network import NarrowedTransformer, NativeTransformer
+from translate.native.narrowed import NarrowedTransformer
+from translate.native.network import NativeTransformer
 from translate.native.shortlist import Shortlist
+from translate.search.beam import BeamSearch
 from translate.search.hypothesis import check_number
 from translate.translator.engines.engine import EncodedPair
 from translate.translator.engines.local import (
@@ -33,7 +35,7 @@ class NativeEngine(LocalEngine):
     Args:
         network: The model.
         special_ids: Its tokenizer's.
-        shortlist: Proposes the tokens that a beam or greedy search chooses among, where its settings allow it.
+        shortlist: Proposes the tokens that a search chooses among, where its settings allow it.
     """
 
     device: ClassVar[str] = "cpu"
@@ -64,10 +66,13 @@ class NativeEngine(LocalEngine):
         yield from self._pool[1].map(work, batches)
 
     def model_for(self, search: Any, src_ids: NDArray[np.int64]) -> NativeTransformer | NarrowedTransformer:
-        """Return the network, for the tokens of the shortlist alone if there is one."""
-        if self.shortlist is None or not search.settings.shortlist:
+        """Return the network, for the tokens of the shortlist alone if there is one and it saves time."""
+        settings = search.settings
+        check, is_greedy = settings.shortlist_check, settings.beam_size == 1
+        saves_time = isinstance(search, BeamSearch) and settings.shortlist and not (check and is_greedy)
+        if self.shortlist is None or not saves_time:
             return self.network
-        return self.network.narrowed(self.shortlist.tokens_for(src_ids))
+        return NarrowedTransformer(self.network, self.shortlist.tokens_for(src_ids), check=check)
 
     def score(self, pairs: Sequence[EncodedPair], batch_tokens: int) -> Iterator[tuple[list[int], list[list[float]]]]:
         """Score targets by teacher forcing; arguments and results as in `Engine.score`."""
