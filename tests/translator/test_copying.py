@@ -44,6 +44,15 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("🙂 🎉 Yes", "Ouiui", "Yes", "Oui", "🙂 🎉 Oui"),
         ("Yes. 🙂🙂", "Oui de.", "Yes.", "Oui.", "Oui. 🙂🙂"),
         ("Tom has £5.", "Tom a 5.", "Tom has Boston.", "Tom a Boston.", "Tom a £5."),
+        ("Ask a.b@x.org.", "Demande a.b x.", "Ask Tom.", "Demande à Tom.", "Demande à a.b@x.org."),
+        ("See www.x.org/a?b=1&c, ok?", "Vois x.", "See Tom, ok?", "Vois Tom, ok ?", "Vois www.x.org/a?b=1&c, ok ?"),
+        ("Thanks @ann!", "Merci ann !", "Thanks Tom!", "Merci Tom !", "Merci @ann !"),
+        ("Open main.py now.", "Ouvre principal.", "Open Tom now.", "Ouvre Tom.", "Ouvre main.py."),
+        ("It is 3 + 4 = 7.", "C'est 3 47.", "It is 2000.", "C'est 2000.", "C'est 3 + 4 = 7."),
+        ("Pages 3-5.", "Pages 35.", "Pages 2000.", "Pages 2000.", "Pages 3-5."),
+        ("It is €1,500 now.", "C'est 1 500.", "It is 2000 now.", "C'est 2000.", "C'est €1,500."),
+        ("It is 20 € now.", "Il a des euros.", "It is 2000 now.", "C'est 2000.", "C'est 20 €."),
+        ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
 def test_what_was_lost_is_translated_with_a_stand_in(
@@ -55,7 +64,7 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         asked.append(texts)
         return [translation(second)]
 
-    (found,) = copy_lost([text], [translation(first)], tokenizer, translate)
+    (found,) = copy_lost([text], [translation(first)], tokenizer, translate, "en")
     assert (asked, found.text, found.hypotheses[0].text) == ([[model_text]], expected, expected)
 
 
@@ -69,13 +78,18 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("It is 999.", "C'est mille."),  # fewer than four digits may be words
         ("B4711 is a code.", "C'est un code."),
         ("Łukasz sleeps.", "Łukasz dort."),
+        ("Ask a@x.org.", "Demande à a@x.org."),
+        ("It is 3+4.", "C'est 3 + 4."),
+        ("It is €1,500.", "C'est 1 500 euros."),
+        ("R&D & sales", "R&D et ventes"),
+        ("I like it.Then, e.g. the U.S. and well-known 3.5 things.", "Oui."),  # none of them an address
     ],
 )
 def test_what_was_kept_is_not_translated_again(tokenizer: Tokenizer, text: str, output: str) -> None:
     def never(texts: list[str]) -> list[Translation]:
         raise AssertionError(texts)
 
-    assert copy_lost([text], [translation(output)], tokenizer, never) == [translation(output)]
+    assert copy_lost([text], [translation(output)], tokenizer, never, "en") == [translation(output)]
 
 
 @pytest.mark.parametrize("second", ["deux mille", "2000 ou 2000", "12000", "2000,5"])
@@ -86,13 +100,13 @@ def test_a_stand_in_that_is_not_copied_once_leaves_the_first_translation(tokeniz
         calls.append(texts)
         return [translation(second)]
 
-    assert copy_lost(["In 48213."], [translation("En 48.")], tokenizer, translate) == [translation("En 48.")]
+    assert copy_lost(["In 48213."], [translation("En 48.")], tokenizer, translate, "en") == [translation("En 48.")]
     assert calls == [["In 2000."], ["In 3000."]]
 
 
 def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_for(tokenizer: Tokenizer) -> None:
     translate: Callable[[list[str]], list[Translation]] = lambda texts: []  # noqa: E731
-    found = copy_lost(["🙂 🎉", "No."], [translation("abc"), translation("Non.")], tokenizer, translate)
+    found = copy_lost(["🙂 🎉", "No."], [translation("abc"), translation("Non.")], tokenizer, translate, "en")
     assert [one.text for one in found] == ["🙂 🎉", "Non."]
 
 
@@ -128,6 +142,23 @@ def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Transla
     assert all(word in hypothesis.text for word, one in zip(kept, out, strict=True) for hypothesis in one.hypotheses)
     (free,) = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
     assert "🙂" not in free.text
+
+
+def test_the_model_of_the_package_keeps_addresses_and_formulas(general: Translator) -> None:
+    texts = [
+        "Write to tom.smith@example.com today.",
+        "See https://example.com/a?b=1 for more.",
+        "Pages 3-5 are missing.",
+    ]
+    kept = ["tom.smith@example.com", "https://example.com/a?b=1", "3-5"]
+    out = general.translate(texts, tgt_lang="fr")
+    assert all(part in one.text for part, one in zip(kept, out, strict=True))
+    assert general.translate(["Cela fait 2 + 2 = 4."], tgt_lang="en")[0].text.endswith(" 2 + 2 = 4.")
+    both = [
+        (general.translate([text], tgt_lang=lang)[0].text)
+        for text, lang in (("Tom & Mary", "fr"), ("Tom & Mary", "en"))
+    ]
+    assert both == ["Tom et Mary", "Tom and Mary"]
 
 
 def test_the_guard_is_off_where_the_words_of_the_search_are_asked_for(general: Translator) -> None:

@@ -1,6 +1,7 @@
-"""Translate again what was lost, long numbers and words with unknown characters, and what was copied as if a name.
+"""Translate again what was lost, such as long numbers and addresses, and what was copied as if a name.
 
-In place of what was lost the model reads a stand-in that it copies well, which is then replaced by what it stands for.
+In place of what was lost the model reads a stand-in that it copies well, which is then replaced by what it stands for;
+in place of "&" it reads "and".
 """
 
 from __future__ import annotations
@@ -14,6 +15,15 @@ from translate.translator.translation import Translation
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
+_ADDRESS = re.compile(  # of a mailbox, a page or a file; a name or a subject as in messages; R&D
+    r"(?<![\w@#])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://|www\.)[^\s\"“”«»()\[\]]*[\w/]"
+    r"|(?=[\d.-]*[^\W\d])[\w-]{2,}(?:\.[a-z\d-]{2,})+|[@#][^\W\d]\w+|\w+&\w+)"
+)
+_FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.,]*)+")
+_AMOUNT = re.compile(r"[€£$]\s?\d+(?:[.,\s]\d{3})*(?:[.,]\d+)?|(?<![\w.,])\d+(?:[.,\s]\d{3})*(?:[.,]\d+)?\s?[€£$]")
+_CURRENCY = re.compile("[€£$]|euro|dollar|pound|livre", re.IGNORECASE)
+_AND = re.compile(r"(?<=\s)&(?=\s)")
+_AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source
 _LONE_WORD = re.compile(r"(?![a-zß-öø-ÿœ])[^\W\d_][a-zß-öø-ÿœ]+[.!?]?")  # with a capital
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
 _STAND_INS = {
@@ -26,7 +36,7 @@ _ATTEMPTS = 2
 class _Lost(NamedTuple):
     start: int
     text: str
-    kind: str  # number, word, or symbol: without a letter or digit
+    kind: str  # number, word (an address, too), symbol (without a letter or digit), or and
 
 
 class _Masked(NamedTuple):
@@ -67,8 +77,9 @@ def copy_lost(
     found: Sequence[Translation],
     tokenizer: Tokenizer,
     translate: Callable[[list[str]], Iterable[Translation]],
+    src_lang: str,
 ) -> list[Translation]:
-    """Return translations, those anew whose best one has lost a long number or an unknown word of its source.
+    """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
 
     A new one counts only if it holds every stand-in once; scores and token ids are of the text with stand-ins. Symbols
     at the ends of a text, such as emoji, are taken off and put back.
@@ -78,7 +89,9 @@ def copy_lost(
         found: Their translations.
         tokenizer: Tells which characters are unknown.
         translate: Translates texts with stand-ins.
+        src_lang: Language of the sources.
     """
+    and_word = _AND_WORDS.get(src_lang, "&")
     results = list(found)
     lost = {
         place: own
@@ -86,7 +99,7 @@ def copy_lost(
         if (own := _lost(text, one.text, tokenizer))
     }
     for attempt in range(_ATTEMPTS):
-        masked = {place: _mask(texts[place], own, attempt) for place, own in lost.items()}
+        masked = {place: _mask(texts[place], own, attempt, and_word) for place, own in lost.items()}
         for place in [place for place, one in masked.items() if not one.text]:  # symbols alone
             results[place] = found[place].with_texts([texts[place]] * len(found[place].hypotheses))
         masked = {place: one for place, one in masked.items() if one.text not in ("", texts[place])}
@@ -126,10 +139,28 @@ def _lost(text: str, output: str, tokenizer: Tokenizer) -> list[_Lost]:
     words = [_Lost(start, text[start:end], _kind(text[start:end])) for start, end in unknown_words(text, tokenizer)]
     lost = [word for word in words if output.count(word.text) < text.count(word.text)]
     inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
-    for match in _NUMBER.finditer(text):
-        if match.start() not in inside and not _has_number(output, match[0]):
-            lost.append(_Lost(match.start(), match[0], "number"))
+    for pattern, kind, is_kept in _KINDS:
+        for match in pattern.finditer(text):
+            one = _Lost(match.start(), match[0].rstrip(".,"), kind)
+            places = range(one.start, one.start + len(one.text))
+            if inside.isdisjoint(places):
+                inside.update(places)
+                if not is_kept(output, one.text):
+                    lost.append(one)
     return sorted(lost)
+
+
+def _has_text(text: str, part: str) -> bool:
+    return part in text
+
+
+def _has_formula(text: str, formula: str) -> bool:
+    return re.sub(r"\s", "", formula) in re.sub(r"\s", "", text)
+
+
+def _has_amount(text: str, amount: str) -> bool:
+    """Return whether a text names a currency and the number of an amount, in digits."""
+    return _CURRENCY.search(text) is not None and _has_number(text, re.sub(r"[€£$\s]", "", amount))
 
 
 def _has_number(text: str, number: str) -> bool:
@@ -142,11 +173,20 @@ def _has_number(text: str, number: str) -> bool:
     return re.search(rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)", text) is not None
 
 
+_KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
+    (_ADDRESS, "word", _has_text),
+    (_FORMULA, "number", _has_formula),
+    (_AMOUNT, "number", _has_amount),
+    (_NUMBER, "number", _has_number),
+    (_AND, "and", _has_text),
+)
+
+
 def _kind(word: str) -> str:
     return "word" if re.search(r"[^\W_]", word) else "symbol"
 
 
-def _mask(text: str, lost: list[_Lost], attempt: int) -> _Masked:
+def _mask(text: str, lost: list[_Lost], attempt: int, and_word: str) -> _Masked:
     """Replace what is lost; symbols between words stay, those at the ends go."""
     originals: dict[str, str] = {}
     parts: list[str] = []
@@ -156,6 +196,9 @@ def _mask(text: str, lost: list[_Lost], attempt: int) -> _Masked:
         if one.kind == "symbol":
             if not (parts or after.strip()):  # nothing but symbols so far
                 tail, end = text[one.start : end] + tail, one.start
+            continue
+        if one.kind == "and":
+            parts, end = [and_word, after, *parts], one.start
             continue
         free = [name for name in _STAND_INS[one.kind] if name not in originals and name not in text]
         if free:

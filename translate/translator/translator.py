@@ -204,7 +204,9 @@ class Translator:
             if decode.copy_guard and not alignments:
                 exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
                 translations = translate_copied(clean, translations, partial(run, decode=exact))
-                translations = copy_lost(clean, translations, translator.tokenizer, partial(run, decode=decode))
+                translations = copy_lost(
+                    clean, translations, translator.tokenizer, partial(run, decode=decode), translator.config.src_lang
+                )
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
