@@ -104,6 +104,7 @@ def run(code: str) -> None:
 @pytest.mark.parametrize(
     "packages", [("model", "kernels"), ("search", "kernels"), ("native", "kernels")], ids=" and ".join
 )
+@pytest.mark.slow
 def test_model_needs_torch_alone_and_search_and_native_need_numpy_alone(packages: tuple[str, ...]) -> None:
     blocked = [
         *("lightning", "hydra", "omegaconf", "datasets", "sentencepiece", "sacrebleu", "sacremoses", "matplotlib"),

@@ -74,6 +74,7 @@ def test_on_a_gpu_every_size_is_measured_plain_and_compiled(tmp_path: Path) -> N
         ("pass", "^left no figures: "),
     ],
 )
+@pytest.mark.slow
 def test_a_step_that_fails_is_reported_and_the_next_one_follows(tmp_path, monkeypatch, code, message) -> None:
     def read() -> dict[str, str]:
         raise ValueError("nothing there")

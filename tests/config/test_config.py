@@ -259,6 +259,7 @@ def run_train(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("resume=nowhere", "resume (nowhere) holds no checkpoints/last.ckpt"),
     ],
 )
+@pytest.mark.slow
 def test_the_command_explains_a_mistake_in_one_line(argument: str, message: str) -> None:
     done = run_train(argument)
     assert done.returncode == 2

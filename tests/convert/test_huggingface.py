@@ -66,6 +66,7 @@ def our_logits(directory: Path) -> tuple[torch.Tensor, Batch]:
     return found[batch.tgt_mask], batch
 
 
+@pytest.mark.slow
 def test_logits_are_the_same(converted: tuple[Path, Path]) -> None:
     theirs, ours = converted
     found, batch = our_logits(ours)
@@ -75,6 +76,7 @@ def test_logits_are_the_same(converted: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.slow
 def test_searches_find_what_generate_finds(converted: tuple[Path, Path], beam_size: int) -> None:
     model, tokenizer, _ = load_bundle(converted[1])
     batch = sample(tokenizer)
@@ -101,6 +103,7 @@ def test_searches_find_what_generate_finds(converted: tuple[Path, Path], beam_si
 
 
 @pytest.mark.parametrize("side", ["src", "tgt"])
+@pytest.mark.slow
 def test_ids_of_real_lines_are_the_same(converted: tuple[Path, Path], side: str) -> None:
     languages = json.loads((converted[0] / "tokenizer_config.json").read_text(encoding="utf-8"))
     file = TATOEBA / f"test.{languages['source_lang' if side == 'src' else 'target_lang']}.gz"
@@ -125,6 +128,7 @@ def test_text_never_becomes_a_special_token(converted: tuple[Path, Path]) -> Non
 
 
 @pytest.mark.parametrize("precision", ["32", "bf16", "int8"])
+@pytest.mark.slow
 def test_every_precision_translates(converted: tuple[Path, Path], precision: str) -> None:
     translator = Translator.load(converted[1], device="cpu", precision=precision)
     found = translator.translate(list(TEXTS), beam_size=2, max_output_len=20)
@@ -136,6 +140,7 @@ def test_every_precision_translates(converted: tuple[Path, Path], precision: str
         assert own.log_prob == pytest.approx(score.log_prob, abs=slack * len(own.token_ids))
 
 
+@pytest.mark.slow
 def test_it_can_be_stored_in_int8_and_exported(converted: tuple[Path, Path], tmp_path: Path) -> None:
     config = ConvertConfig(source=str(converted[0]), output=str(tmp_path / "int8"), quantization="int8")
     size = sum(file.stat().st_size for file in convert(config).glob("*.safetensors"))
@@ -151,6 +156,7 @@ def test_it_can_be_stored_in_int8_and_exported(converted: tuple[Path, Path], tmp
         assert own.hypotheses[0].token_ids == other.hypotheses[0].token_ids
 
 
+@pytest.mark.slow
 def test_weights_of_the_old_form_are_read_without_their_code(converted: tuple[Path, Path], tmp_path: Path) -> None:
     shutil.copytree(converted[0], tmp_path / "old")
     from safetensors.torch import load_file
@@ -213,6 +219,7 @@ def remove(file: str) -> Any:
         (lambda directory: (directory / "config.json").write_text("{"), "config.json is no JSON"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_damaged_is_named(make_marian: Any, harm: Any, message: str, tmp_path: Path) -> None:
     shutil.copytree(make_marian("opus-mt-en-fr"), tmp_path / "model")
     harm(tmp_path / "model")
@@ -288,6 +295,7 @@ def tagged_marian(make_marian: Any, tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_tags_of_languages_are_the_languages_of_the_model(tagged_marian: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="set tgt_lang to one of the model's languages: deu, fra"):
         convert(ConvertConfig(source=str(tagged_marian), output=str(tmp_path / "ours")))

@@ -90,6 +90,7 @@ def config(source: Path, output: Path, **changes: Any) -> ConvertConfig:
     return ConvertConfig(source=str(source), output=str(output), src_lang="en", tgt_lang="fr", **changes)
 
 
+@pytest.mark.slow
 def test_translations_are_those_of_ctranslate2s_own_converter(marian: Path, tmp_path: Path) -> None:
     ctranslate2: Any = pytest.importorskip("ctranslate2")
     ours = convert(config(marian, tmp_path / "ours"))
@@ -105,6 +106,7 @@ def test_translations_are_those_of_ctranslate2s_own_converter(marian: Path, tmp_
         assert pieces == other.hypotheses[0]
 
 
+@pytest.mark.slow
 def test_both_forms_of_a_model_are_the_same(marian: Path, make_marian: Any, tmp_path: Path) -> None:
     one = load_bundle(convert(config(marian, tmp_path / "one")))[0].state_dict()
     other = load_bundle(convert(config(make_marian("opus-mt-en-fr"), tmp_path / "other")))[0].state_dict()
@@ -114,6 +116,7 @@ def test_both_forms_of_a_model_are_the_same(marian: Path, make_marian: Any, tmp_
             torch.testing.assert_close(tensor, other[name], atol=0, rtol=0)
 
 
+@pytest.mark.slow
 def test_marians_own_numbers_are_settings(marian: Path, tmp_path: Path) -> None:
     convert(config(marian, tmp_path / "own", sinusoids="marian", norm_eps=1e-6))
     network = load_bundle(tmp_path / "own")[2].model
@@ -132,6 +135,7 @@ def test_marians_own_numbers_are_settings(marian: Path, tmp_path: Path) -> None:
         ({"transformer-ffn-activation": "tanh"}, "activation_function is 'tanh'"),
     ],
 )
+@pytest.mark.slow
 def test_other_networks_are_refused(make_marian: Any, changes: Any, message: str, tmp_path: Path) -> None:
     write_marian(tmp_path / "model", make_marian("opus-mt-en-fr"), **changes)
     with pytest.raises(ValueError, match=message):

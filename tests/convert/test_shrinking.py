@@ -30,6 +30,7 @@ def opus(make_marian, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return convert(ConvertConfig(source=str(make_marian("opus-mt-en-fr")), output=str(output)))
 
 
+@pytest.mark.slow
 def test_trimming_leaves_the_logits_of_the_pieces_that_stay(opus: Path) -> None:
     model, tokenizer, config = load_bundle(opus)
     targets, sources = used_pieces(tokenizer.encode_tgt_batch, FR, 1), used_pieces(tokenizer.encode_src_batch, EN, 1)

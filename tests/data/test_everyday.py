@@ -274,6 +274,7 @@ def test_one_english_word_has_one_french_word(lexicon: Lexicon) -> None:
         assert max(Counter(word.en for word in words_of_kind).values()) == 1
 
 
+@pytest.mark.slow
 def test_rebuilding_gives_the_same_bytes(built: dict[str, list[everyday.Sentence]]) -> None:
     for split, sentences in built.items():
         for language in ("en", "fr"):

@@ -83,6 +83,7 @@ def test_what_cannot_be_batched_is_refused():
 
 
 @pytest.mark.skipif(not MULTI30K.is_dir(), reason="Multi30k is not at ../shared/multi30k")
+@pytest.mark.slow
 def test_multi30k_has_under_five_percent_padding_and_is_planned_fast():
     texts = [
         gzip.decompress((MULTI30K / f"train.{lang}.gz").read_bytes()).decode().splitlines() for lang in ("en", "fr")

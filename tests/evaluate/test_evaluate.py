@@ -159,6 +159,7 @@ def test_the_written_hypotheses_are_those_of_the_translator_and_score_the_same(f
     assert rescored.test_sets[0].scores == report.test_sets[0].scores
 
 
+@pytest.mark.slow
 def test_a_model_of_both_directions_is_scored_in_the_one_asked_for(files, run_dir):
     with pytest.raises(ValueError, match=r"tgt_lang \(en\): this model translates en to fr only"):
         evaluate(EvaluateConfig(model=str(run_dir), tgt_lang="en", **FAST))
@@ -246,6 +247,7 @@ def test_an_exported_model_gives_the_same_report_but_for_attention_and_needs_no_
     assert "torch" not in versions
 
 
+@pytest.mark.slow
 def test_data_root_is_a_folder_of_test_sets(files, run_dir):
     for name in ("test_x", "test_y"):
         Path(f"{name}.en").write_text("".join(line + "\n" for line in SRC), encoding="utf-8")
@@ -260,6 +262,7 @@ def test_data_root_is_a_folder_of_test_sets(files, run_dir):
         evaluate(EvaluateConfig(baseline="other", **settings))
 
 
+@pytest.mark.slow
 def test_a_model_without_its_run_needs_files(files, run_dir):
     shutil.copytree(run_dir / "model", "alone")
     with pytest.raises(ValueError, match="no run to take test sets from; give src=FILE ref=FILE"):
@@ -275,6 +278,7 @@ def test_invalid_utf8_is_reported_with_file_and_line(files):
         evaluate(EvaluateConfig(hyp="bad", ref="t.ref.fr"))
 
 
+@pytest.mark.slow
 def test_the_command_line_scores_and_explains_mistakes_in_one_line(files):
     done = run_evaluate("hyp=t.hyp", "ref=t.fr.gz", "bootstrap=10", "protocol=cased", cwd=files)
     assert done.returncode == 0, done.stderr

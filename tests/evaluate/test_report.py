@@ -76,6 +76,7 @@ def evaluated(run_dir):
     return translator, report, output
 
 
+@pytest.mark.slow
 def test_report_json_round_trips(evaluated):
     _, report, output = evaluated
     assert Report.load(output / "report.json") == report

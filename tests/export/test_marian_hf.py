@@ -52,6 +52,7 @@ def make(directory: Path, *, joint: bool = True, **changes: Any) -> Path:
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_logits_and_ids_are_ours(changes: dict[str, Any], tmp_path: Path) -> None:
     bundle = make(tmp_path / "model", **changes)
     output = export(

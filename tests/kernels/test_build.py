@@ -58,6 +58,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @needs_cc
+@pytest.mark.slow
 def test_kernels_are_compiled_once_and_kept_for_their_user_alone(folder: Path, compiled: list[Path]) -> None:
     before = os.umask(0o002)  # lets groups write
     try:
@@ -72,6 +73,7 @@ def test_kernels_are_compiled_once_and_kept_for_their_user_alone(folder: Path, c
 
 
 @needs_cc
+@pytest.mark.slow
 def test_a_kernel_of_the_package_that_cannot_be_loaded_is_compiled_instead(
     folder: Path, compiled: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_kernel_of_the_package_that_cannot_be_loaded_is_compiled_instead(
 
 @needs_cc
 @pytest.mark.parametrize("harm", ["cut short", "overwritten", "others can write to it", "missing"])
+@pytest.mark.slow
 def test_a_kernel_that_is_damaged_or_not_trusted_is_compiled_anew(
     harm: str, folder: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,6 +125,7 @@ def test_only_this_user_and_the_administrator_are_trusted(tmp_path: Path, monkey
 
 @needs_cc
 @pytest.mark.parametrize("harm", ["a file is in the way", "others can write to it"])
+@pytest.mark.slow
 def test_without_a_cache_folder_kernels_are_compiled_in_a_private_one(
     harm: str, folder: Path, tmp_path: Path, compiled: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -141,6 +145,7 @@ def test_without_a_cache_folder_kernels_are_compiled_in_a_private_one(
 
 
 @needs_cc
+@pytest.mark.slow
 def test_kernels_unused_for_a_month_are_removed(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True)
     month = time.time() - 31 * 86400
@@ -193,6 +198,7 @@ def test_what_a_compiler_says_is_passed_on_in_a_line(
     ],
 )
 @needs_cc
+@pytest.mark.slow
 def test_a_compiler_that_is_none_is_reported(
     given: str, reason: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

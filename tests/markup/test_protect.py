@@ -151,6 +151,7 @@ def instructions(work: Callable[[], object]) -> int:
     "unit",
     ["dog, ", "{a} dog ", "{a}x", "x red car ", "<b>a</b> ", "<br/>a ", "<b></b>a ", "<b>a ", "</b>a ", "<b><i></i>a"],
 )
+@pytest.mark.slow
 def test_steps_to_fill_grow_no_faster_than_the_text(unit: str, links: str) -> None:
     def steps(times: int) -> int:
         masked = mask(unit * times + "</b>" * times, Terminology({"red car": "TERM"}), spans=True)

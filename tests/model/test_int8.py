@@ -57,6 +57,7 @@ def real() -> tuple[list[str], list[str], list[str]]:
 
 
 @pytest.mark.parametrize("precision", ["int8", "bf16"])
+@pytest.mark.slow
 def test_a_precision_costs_no_quality(precision: str, real: tuple[list[str], list[str], list[str]]) -> None:
     sources, references, expected = real
     outputs = [

@@ -68,6 +68,7 @@ def test_a_fresh_model_knows_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_a_text_that_repeats_is_learnt(kind: str) -> None:
     model = make(kind).train()
     ids = torch.tensor([[1, 2, 3, 4, 5] * 4, [5, 3, 1, 4, 2] * 4])

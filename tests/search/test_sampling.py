@@ -86,6 +86,7 @@ def draw(chain: Chain, *src_ids: int, **changes: float) -> list[list[Hypothesis]
 @pytest.mark.parametrize(
     "changes", [{}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 2}, {"top_p": 0.7}, {"min_output_len": 2}]
 )
+@pytest.mark.slow
 def test_samples_follow_the_distribution(changes: dict[str, float]) -> None:
     chain, count = make_chain(), 20_000
     (samples,) = draw(chain, 9, num_hypotheses=count, max_output_len=2, **changes)

@@ -55,6 +55,7 @@ def fast(model: Transformer, batch: Batch, precision: str, workers: int = 1) -> 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("precision", "of_loss", "of_gradient"), [("32", 1e-6, 1e-5), ("bf16-mixed", 1e-4, 0.1)])
 @pytest.mark.parametrize("changes", [{}, {"norm_first": False}, {"num_kv_heads": 2, "positions": "rotary"}], ids=str)
+@pytest.mark.slow
 def test_loss_and_gradients_are_those_of_plain_float64(
     precision: str, of_loss: float, of_gradient: float, changes: dict[str, object], workers: int
 ) -> None:

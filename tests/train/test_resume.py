@@ -129,6 +129,7 @@ FAST = ("accumulated", "averaged, workers, all that is random", "muon")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in VARIANTS])
+@pytest.mark.slow
 def test_stopped_and_resumed_equals_unbroken_to_the_last_bit(name, make_config, interrupted) -> None:
     settings, stops, steps = VARIANTS[name]
     assert_resumed_equals_unbroken(make_config(**settings), interrupted, stops, steps)
@@ -155,6 +156,7 @@ def test_a_signal_during_the_last_validation_leaves_only_the_finish_to_do(make_c
     [({"max_epochs": 2}, {"max_epochs": 3}, 21), ({"max_epochs": None, "max_steps": 9}, {"max_steps": 12}, 12)],
     ids=["epochs", "steps"],
 )
+@pytest.mark.slow
 def test_a_finished_run_goes_on_to_a_later_end_by_way_of_runs_latest(make_config, first, more, steps) -> None:
     unbroken = train(make_config(**first | more, changes={"name": "unbroken"}))
     config = make_config(**first)
@@ -223,6 +225,7 @@ def test_resuming_what_holds_no_checkpoint_is_refused(make_config, tmp_path) -> 
         train(make_config(changes={"resume": str(tmp_path)}))
 
 
+@pytest.mark.slow
 def test_after_a_crash_amid_an_accumulated_step_the_steps_since_the_checkpoint_are_done_again(
     make_config, monkeypatch
 ) -> None:

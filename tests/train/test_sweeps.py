@@ -31,6 +31,7 @@ def need(launcher: str) -> None:
 
 
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_slurm"])
+@pytest.mark.slow
 def test_a_launcher_that_is_not_installed_is_named_with_its_extra(launcher: str) -> None:
     command = (
         "from translate.common.command import run_command\nfrom translate.train.__main__ import main\nrun_command(main)"

@@ -41,6 +41,7 @@ def draw_reversals(random: Random, count: int) -> tuple[list[list[int]], Batch]:
 
 
 @pytest.mark.parametrize("variant", SETTINGS)
+@pytest.mark.slow
 def test_a_variant_learns_to_reverse(variant: str) -> None:
     """Require half of 200 unseen ones; 62 % to 96 % were measured, and chance gives 4 %."""
     torch.manual_seed(0)
@@ -67,6 +68,7 @@ def test_a_variant_learns_to_reverse(variant: str) -> None:
 
 @pytest.mark.parametrize("precision", ["32", "bf16-mixed"])
 @pytest.mark.parametrize("variant", SETTINGS)
+@pytest.mark.slow
 def test_a_variant_trains_saves_loads_and_translates_whatever_the_batches_as_teacher_forcing_scores_it(
     variant: str, precision: str, make_config, corpus: Path
 ) -> None:

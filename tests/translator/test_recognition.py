@@ -23,6 +23,7 @@ def recognizer() -> Recognizer:
     return Recognizer.learn(("en", "fr"), lines("train.en"), lines("train.fr"))
 
 
+@pytest.mark.slow
 def test_sentences_that_it_did_not_learn_from_are_recognized(recognizer: Recognizer) -> None:
     for language in ("en", "fr"):
         texts = lines(f"test_unseen.{language}")

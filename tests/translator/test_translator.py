@@ -86,6 +86,7 @@ def test_translations_keep_the_order(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("beam_size", [1, 5])
+@pytest.mark.slow
 def test_text_and_scores_do_not_depend_on_the_batch_size(trained: Translator, beam_size: int) -> None:
     texts = Path(everyday_dir(), "valid.en").read_text(encoding="utf-8").splitlines()[:64]
 

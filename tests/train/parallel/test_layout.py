@@ -51,6 +51,7 @@ def test_the_fastest_is_taken_said_and_remembered(
     assert with_layout(config, data).trainer.workers == 1
 
 
+@pytest.mark.slow
 def test_layouts_are_measured_by_real_steps(make_config: MakeConfig, tmp_path: Path) -> None:
     config = open_layout(make_config, tmp_path)
     assert with_layout(config, prepared(config)).trainer.workers in (1, 2)

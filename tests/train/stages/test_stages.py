@@ -241,6 +241,7 @@ def stopped(config: TrainConfig) -> None:
     assert end.value.code == 130
 
 
+@pytest.mark.slow
 def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alone_would(
     make_config: Callable[..., TrainConfig], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,6 +305,7 @@ def test_stopped_in_any_stage_a_run_goes_on_there_and_ends_as_the_last_stage_alo
     assert (Path(config.runs_dir) / "latest").resolve() == run_dir.resolve()
 
 
+@pytest.mark.slow
 def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callable[..., TrainConfig]) -> None:
     config = make_config(max_epochs=1)
     stages = {
@@ -331,6 +333,7 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
     assert train(replace(config, resume=str(run_dir))) == run_dir.resolve()  # nothing is left to do
 
 
+@pytest.mark.slow
 def test_a_student_learns_from_trimmed_teachers(make_config: Callable[..., TrainConfig]) -> None:
     config = make_config(max_epochs=1, optim={"lr": 1e-3})
     stages = {
