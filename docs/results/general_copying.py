@@ -1,10 +1,12 @@
-"""Count how many long numbers, emoji and unknown letters the general model keeps, without and with `decode.copy_guard`.
+"""Count what the general model keeps of long numbers, addresses, amounts, formulas, emoji and unknown letters, without
+and with `decode.copy_guard`.
 
 python docs/results/general_copying.py
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import Random
 
 from translate.common.tables import markdown_table
@@ -17,6 +19,9 @@ _NUMBERS = (
 _SHORT = ("I love it", "Thank you so much!", "See you tomorrow", "She is my best friend.")
 _PEOPLE = ("Łukasz", "Åse", "Jiří", "Şükrü", "Nguyễn")
 _PLACES = ("Łódź", "Åre", "Brno", "İzmir", "Huế")
+_WRITE = ("Write to {} today.", "My address is {}.", "See {} for more.", "I found it at {}, I think.")
+_PAY = ("It costs {}.", "They paid {} for the car.", "I owe you {}.", "The ticket is {}, isn't it?")
+_SUM = ("The result is {}.", "We won {} yesterday.", "Read the pages {} again.", "I think that {} is right.")
 
 
 def cases() -> dict[str, list[tuple[str, list[str]]]]:
@@ -28,8 +33,25 @@ def cases() -> dict[str, list[tuple[str, list[str]]]]:
         made[f"{digits} digits"] = [(random.choice(_NUMBERS).format(number), [number]) for number in numbers]
     emoji = [chr(random.randint(0x1F600, 0x1F64F)) for _ in range(100)]
     made["emoji"] = [(f"{random.choice(_SHORT)} {one}", [one]) for one in emoji]
+    made["mail"] = _filled(random, _WRITE, lambda: f"{_word(random)}.{_word(random)}@{_word(random)}.org")
+    made["pages"] = _filled(
+        random, _WRITE, lambda: f"https://www.{_word(random)}.com/{_word(random)}?{_word(random)}=1"
+    )
+    made["amounts"] = _filled(random, _PAY, lambda: f"{random.choice('€£$')}{random.randint(2, 99)}")
+    made["formulas"] = _filled(
+        random, _SUM, lambda: f"{random.randint(1, 9)}{random.choice('-+×')}{random.randint(1, 99)}"
+    )
     made["names"] = [(f"{name} lives in {place}.", [name, place]) for name in _PEOPLE for place in _PLACES]
     return made
+
+
+def _filled(random: Random, patterns: Sequence[str], make: Callable[[], str]) -> list[tuple[str, list[str]]]:
+    parts = [make() for _ in range(100)]
+    return [(random.choice(patterns).format(part), [part]) for part in parts]
+
+
+def _word(random: Random) -> str:
+    return "".join(random.choice("abdegilmnoprstu") for _ in range(random.randint(3, 7)))
 
 
 def main() -> None:
