@@ -196,6 +196,20 @@ def test_a_paragraph_is_translated_sentence_by_sentence(translator: Translator) 
         assert [src for src, _ in whole.hypotheses[0].parts] == [paragraph]
 
 
+def test_capitals_are_read_in_lower_case_and_given_back(translator: Translator) -> None:
+    texts = ["HOW ARE YOU?", "NATO", "How ARE you?", "WE SLEEP. Tom too. HE DREAMS."]
+    lowered = translator.translate(["how are you?", *texts[1:3]], paragraph_len=0)
+    found = translator.translate(texts[:3], paragraph_len=0, lower_capitals=True)
+    assert [one.text for one in found] == [lowered[0].text.upper(), lowered[1].text, lowered[2].text]
+    assert found[0].hypotheses[0].token_ids == lowered[0].hypotheses[0].token_ids
+    (cut,) = translator.translate(texts[3:], paragraph_len=3, lower_capitals=True)  # sentence by sentence
+    assert [source for source, _ in cut.hypotheses[0].parts] == ["WE SLEEP.", "Tom too.", "HE DREAMS."]
+    assert [target.isupper() for _, target in cut.hypotheses[0].parts] == [True, False, True]
+    as_it_is, begun = translator.translate([texts[0]] * 2, prefixes=["", "le"], lower_capitals=True)
+    assert as_it_is.text.isupper()
+    assert begun.text == translator.translate(texts[:1], prefixes=["le"])[0].text
+
+
 def test_a_prefix_is_the_beginning_of_the_first_piece() -> None:
     translator = make_translator(max_src_len=12)
     sentences = ["the cat sat by the sea.", "two dogs run and run.", "a cat sat."]

@@ -28,6 +28,7 @@ class DecodeChanges(TypedDict, total=False):
     repetition_guard: bool | None
     length_guard: bool | None
     copy_guard: bool | None
+    lower_capitals: bool | None
     paragraph_len: int | None
     shortlist: bool | None
     shortlist_check: bool | None
@@ -109,6 +110,11 @@ class DecodeConfig:
         'word with characters that the tokenizer lacks, such as emoji; with the word for it where it has lost "&"; '
         "and in lower case a text of one word that came out as it is. For models that know English names; texts with "
         "prefixes or alignments are left as they are.",
+    )
+    lower_capitals: bool = setting(
+        False,
+        "Translate a sentence of five letters or more that are all capitals in lower case, and give its translation in "
+        "capitals; not with a prefix. For models that have learnt little from text in capitals.",
     )
     paragraph_len: int = setting(
         32,

@@ -1,7 +1,7 @@
 """Translate again what was lost, such as long numbers and addresses, and what was copied as if a name.
 
 In place of what was lost the model reads a stand-in that it copies well, which is then replaced by what it stands for;
-in place of "&" it reads "and".
+in place of "&" it reads "and". At symbols such as emoji texts are cut, and each part is translated by itself.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.translation import Translation
+from translate.translator.translation import Translation, join_segments
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
@@ -25,6 +26,8 @@ _CURRENCY = re.compile("[€£$]|euro|dollar|pound|livre", re.IGNORECASE)
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source
 _LONE_WORD = re.compile(r"(?![a-zß-öø-ÿœ])[^\W\d_][a-zß-öø-ÿœ]+[.!?]?")  # with a capital
+_LETTER = re.compile(r"[^\W_]")
+_MARKS = " \u00a0\u202f.,;:!?…)»”"  # behind a symbol
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
 _STAND_INS = {
     "number": ("2000", "3000", "1990", "5000", "1000", "1995", "4000", "2003"),
@@ -36,16 +39,14 @@ _ATTEMPTS = 2
 class _Lost(NamedTuple):
     start: int
     text: str
-    kind: str  # number, word (an address, too), symbol (without a letter or digit), or and
+    kind: str  # number, word (an address, too), or and
 
 
 class _Masked(NamedTuple):
-    """A text with stand-ins, what each of them stands for, and the symbols at both ends, which it has not."""
+    """A text with stand-ins, and what each of them stands for."""
 
     text: str
     originals: dict[str, str]
-    head: str
-    tail: str
 
     def fill(self, output: str) -> str | None:
         """Put back what was replaced; None unless each stand-in is in the output once."""
@@ -54,7 +55,7 @@ class _Masked(NamedTuple):
             if len(around) != 2:
                 return None
             output = original.join(around)
-        return self.head + output + self.tail
+        return output
 
 
 def unknown_words(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
@@ -81,8 +82,7 @@ def copy_lost(
 ) -> list[Translation]:
     """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
 
-    A new one counts only if it holds every stand-in once; scores and token ids are of the text with stand-ins. Symbols
-    at the ends of a text, such as emoji, are taken off and put back.
+    A new one counts only if it holds every stand-in once; scores and token ids are of the text with stand-ins.
 
     Args:
         texts: Clean sources.
@@ -100,9 +100,7 @@ def copy_lost(
     }
     for attempt in range(_ATTEMPTS):
         masked = {place: _mask(texts[place], own, attempt, and_word) for place, own in lost.items()}
-        for place in [place for place, one in masked.items() if not one.text]:  # symbols alone
-            results[place] = found[place].with_texts([texts[place]] * len(found[place].hypotheses))
-        masked = {place: one for place, one in masked.items() if one.text not in ("", texts[place])}
+        masked = {place: one for place, one in masked.items() if one.text != texts[place]}
         again = translate([one.text for one in masked.values()]) if masked else ()
         for (place, one), new in zip(masked.items(), again, strict=True):
             filled = [text for other in new.hypotheses if (text := one.fill(other.text)) is not None]
@@ -110,6 +108,60 @@ def copy_lost(
                 results[place] = new.with_texts(filled)
                 del lost[place]
     return results
+
+
+def translate_around(
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    tokenizer: Tokenizer,
+    translate: Callable[[list[str]], Iterable[Translation]],
+    decode: DecodeConfig,
+) -> list[Translation]:
+    """Return translations, those in parts whose best one has lost a symbol of its source that the tokenizer lacks.
+
+    Such a text is cut at all its unknown symbols, such as emoji; they then stand between the translations of the parts.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        tokenizer: Tells which characters are unknown.
+        translate: Translates texts without such symbols.
+        decode: Of the search.
+    """
+    results = list(found)
+    cut = {
+        place: parts
+        for place, (text, one) in enumerate(zip(texts, found, strict=True))
+        if (parts := _parts_around(text, one.text, tokenizer))
+    }
+    again = iter(translate([part for parts in cut.values() for part in parts[::2] if part]) if cut else ())
+    for place, parts in cut.items():
+        segments = {number: next(again) for number in range(0, len(parts), 2) if parts[number]}
+        if not segments:  # symbols alone
+            results[place] = found[place].with_texts([texts[place]] * len(found[place].hypotheses))
+            continue
+        own = [[(one, one.text) for one in translation.hypotheses] for translation in segments.values()]
+        joined = join_segments([parts[number] for number in segments], own, decode)
+        filled = []
+        for one in joined.hypotheses:
+            outputs = dict(zip(segments, (text for _, text in one.parts), strict=True))
+            filled.append("".join(outputs.get(number, part) for number, part in enumerate(parts)))
+        results[place] = joined.with_texts(filled)._replace(tgt_lang=found[place].tgt_lang)
+    return results
+
+
+def _parts_around(text: str, output: str, tokenizer: Tokenizer) -> list[str]:
+    """Return the parts of a text to translate, some empty, and between them what stays; none if nothing is lost."""
+    places = [place for place in unknown_words(text, tokenizer) if not _LETTER.search(text[slice(*place)])]
+    if all(output.count(text[slice(*place)]) >= text.count(text[slice(*place)]) for place in places):
+        return []
+    parts, start = [], 0
+    for begin, end in places:
+        before = text[start:begin]
+        parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
+        start = len(text) - len(text[end:].lstrip(_MARKS))
+        parts[-1] += text[end:start]
+    return [*parts, text[start:]]
 
 
 def translate_copied(
@@ -136,8 +188,8 @@ def translate_copied(
 
 def _lost(text: str, output: str, tokenizer: Tokenizer) -> list[_Lost]:
     """Return what of a text its translation has lost, in order; nothing that overlaps."""
-    words = [_Lost(start, text[start:end], _kind(text[start:end])) for start, end in unknown_words(text, tokenizer)]
-    lost = [word for word in words if output.count(word.text) < text.count(word.text)]
+    words = [_Lost(start, text[start:end], "word") for start, end in unknown_words(text, tokenizer)]
+    lost = [word for word in words if _LETTER.search(word.text) and output.count(word.text) < text.count(word.text)]
     inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
     for pattern, kind, is_kept in _KINDS:
         for match in pattern.finditer(text):
@@ -182,34 +234,16 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
 )
 
 
-def _kind(word: str) -> str:
-    return "word" if re.search(r"[^\W_]", word) else "symbol"
-
-
 def _mask(text: str, lost: list[_Lost], attempt: int, and_word: str) -> _Masked:
-    """Replace what is lost; symbols between words stay, those at the ends go."""
+    """Replace what is lost."""
     originals: dict[str, str] = {}
-    parts: list[str] = []
-    end, tail = len(text), ""
     for one in reversed(lost):
-        after = text[one.start + len(one.text) : end]
-        if one.kind == "symbol":
-            if not (parts or after.strip()):  # nothing but symbols so far
-                tail, end = text[one.start : end] + tail, one.start
-            continue
-        if one.kind == "and":
-            parts, end = [and_word, after, *parts], one.start
-            continue
-        free = [name for name in _STAND_INS[one.kind] if name not in originals and name not in text]
-        if free:
+        stand_in = and_word.upper() if text.isupper() else and_word
+        if one.kind != "and":
+            free = [name for name in _STAND_INS[one.kind] if name not in originals and name not in text]
+            if not free:
+                continue
             stand_in = free[attempt % len(free)]
             originals[stand_in] = one.text
-            parts, end = [stand_in, after, *parts], one.start
-    text, head = text[:end] + "".join(parts), ""
-    for one in lost:
-        if one.kind == "symbol" and not text[len(head) : one.start].strip():
-            head = text[: one.start + len(one.text)]
-    body = text[len(head) :]
-    space = body[: len(body) - len(body.lstrip())]
-    gap = body[len(body.rstrip()) :] if body.strip() else ""
-    return _Masked(body.strip(), originals, head + space, gap + tail)
+        text = text[: one.start] + stand_in + text[one.start + len(one.text) :]
+    return _Masked(text, originals)

@@ -83,7 +83,11 @@ class CrossAttention(NamedTuple):
     weights: NDArray[np.float32]
 
 
-def join_segments(segments: list[str], found: list[list[tuple[Hypothesis, str]]], decode: DecodeConfig) -> Translation:
+def join_segments(
+    segments: Sequence[str],
+    found: Sequence[Sequence[tuple[Hypothesis | TranslatedHypothesis, str]]],
+    decode: DecodeConfig,
+) -> Translation:
     """Join the hypotheses of a text's segments, each with its text, into one translation."""
     joined = []
     for chosen in zip(*found, strict=False):  # as many as the segment with the fewest has

@@ -6,7 +6,7 @@ Nothing here imports torch: an exported model is translated without it (see `eng
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -24,12 +24,12 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
-from translate.translator.copying import copy_lost, translate_copied
+from translate.translator.copying import copy_lost, translate_around, translate_copied
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
-from translate.translator.segments import split_paragraph, split_text
+from translate.translator.segments import in_capitals, split_paragraph, split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
@@ -202,11 +202,7 @@ class Translator:
             run = partial(translator._translate_whole, protect=protect, terms=terms)
             translations = run(texts if protect or terms else clean, decode, progress)
             if decode.copy_guard and not alignments:
-                exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
-                translations = translate_copied(clean, translations, partial(run, decode=exact))
-                translations = copy_lost(
-                    clean, translations, translator.tokenizer, partial(run, decode=decode), translator.config.src_lang
-                )
+                translations = translator._guard_copies(clean, translations, run, decode)
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
@@ -290,6 +286,23 @@ class Translator:
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
 
+    def _guard_copies(
+        self,
+        texts: list[str],
+        found: list[Translation],
+        run: Callable[[list[str], DecodeConfig], list[Translation]],
+        decode: DecodeConfig,
+    ) -> list[Translation]:
+        """Return translations, those anew that have lost or copied what they must not."""
+        exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
+
+        def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
+            found = translate_copied(texts, found, lambda some: run(some, exact))
+            return copy_lost(texts, found, self.tokenizer, lambda some: run(some, decode), self.config.src_lang)
+
+        found = guard(texts, found)
+        return translate_around(texts, found, self.tokenizer, lambda some: guard(some, run(some, decode)), decode)
+
     def _translate_whole(
         self,
         texts: Sequence[str],
@@ -329,6 +342,9 @@ class Translator:
             segment: [(one, clean_text(next(texts))) for one in hypotheses]
             for segment, hypotheses in zip(segments, searched, strict=True)
         }
+        for segment, own in found.items():
+            if segment.text != _read(segment, decode):
+                found[segment] = [(one, text.upper()) for one, text in own]
         translations = {
             one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
             for one, own in parts.items()
@@ -361,18 +377,25 @@ class Translator:
         room = max(2, min(longest, decode.max_output_len * 2 // 3))  # a translation may be longer than its source
         paragraph = min(longest, decode.paragraph_len or longest)
 
-        def within(most: int) -> Callable[[str], bool]:
-            return lambda segment: len(self.tokenizer.encode_src(segment)) <= most
+        def within(most: int, prefix: str = "") -> Callable[[str], bool]:
+            return lambda text: len(self.tokenizer.encode_src(_read(Request(text, prefix), decode))) <= most
 
-        sources = dict(zip(requests, self.tokenizer.encode_src_batch([one.text for one in requests]), strict=True))
+        def encode(segments: list[Request]) -> Iterator[tuple[Request, Ids]]:
+            texts = [_read(one, decode) for one in segments]
+            return zip(segments, self.tokenizer.encode_src_batch(texts), strict=True)
+
+        sources = dict(encode(requests))
         parts = {one: [one] for one in requests}
         for one in [one for one, ids in sources.items() if len(ids) > (longest if one.prefix else paragraph)]:
             sentences = [one.text] if one.prefix else split_paragraph(one.text, within(paragraph))
-            segments = [[text] if within(longest)(text) else split_text(text, within(room)) for text in sentences]
+            segments = [
+                [text] if within(longest, one.prefix)(text) else split_text(text, within(room, one.prefix))
+                for text in sentences
+            ]
             if len(texts := list(chain.from_iterable(segments))) > 1:
                 del sources[one]
                 parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
-                sources.update(zip(parts[one], self.tokenizer.encode_src_batch(texts), strict=True))
+                sources.update(encode(parts[one]))
         return parts, sources
 
     def _translate_protected(
@@ -411,6 +434,12 @@ class Translator:
             one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
             for text, one in zip(texts, translations, strict=True)
         ]
+
+
+def _read(segment: Request, decode: DecodeConfig) -> str:
+    """Return what the model reads of a segment: its text, or that in lower case."""
+    lowered = decode.lower_capitals and not segment.prefix and in_capitals(segment.text)
+    return segment.text.lower() if lowered else segment.text
 
 
 def _check_member(first: Translator, member: Translator, number: int) -> None:
