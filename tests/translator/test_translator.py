@@ -199,13 +199,13 @@ def test_a_paragraph_is_translated_sentence_by_sentence(translator: Translator) 
 def test_capitals_are_read_in_lower_case_and_given_back(translator: Translator) -> None:
     texts = ["HOW ARE YOU?", "NATO", "How ARE you?", "WE SLEEP. Tom too. HE DREAMS."]
     lowered = translator.translate(["how are you?", *texts[1:3]], paragraph_len=0)
-    found = translator.translate(texts[:3], paragraph_len=0, lower_capitals=True)
+    found = translator.translate(texts[:3], paragraph_len=0, form_guard=True)
     assert [one.text for one in found] == [lowered[0].text.upper(), lowered[1].text, lowered[2].text]
     assert found[0].hypotheses[0].token_ids == lowered[0].hypotheses[0].token_ids
-    (cut,) = translator.translate(texts[3:], paragraph_len=3, lower_capitals=True)  # sentence by sentence
+    (cut,) = translator.translate(texts[3:], paragraph_len=3, form_guard=True)  # sentence by sentence
     assert [source for source, _ in cut.hypotheses[0].parts] == ["WE SLEEP.", "Tom too.", "HE DREAMS."]
     assert [target.isupper() for _, target in cut.hypotheses[0].parts] == [True, False, True]
-    as_it_is, begun = translator.translate([texts[0]] * 2, prefixes=["", "le"], lower_capitals=True)
+    as_it_is, begun = translator.translate([texts[0]] * 2, prefixes=["", "le"], form_guard=True)
     assert as_it_is.text.isupper()
     assert begun.text == translator.translate(texts[:1], prefixes=["le"])[0].text
 

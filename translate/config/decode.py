@@ -28,7 +28,7 @@ class DecodeChanges(TypedDict, total=False):
     repetition_guard: bool | None
     length_guard: bool | None
     copy_guard: bool | None
-    lower_capitals: bool | None
+    form_guard: bool | None
     paragraph_len: int | None
     shortlist: bool | None
     shortlist_check: bool | None
@@ -111,10 +111,11 @@ class DecodeConfig:
         "and in lower case a text of one word that came out as it is. For models that know English names; texts with "
         "prefixes or alignments are left as they are.",
     )
-    lower_capitals: bool = setting(
+    form_guard: bool = setting(
         False,
-        "Translate a sentence of five letters or more that are all capitals in lower case, and give its translation in "
-        "capitals; not with a prefix. For models that have learnt little from text in capitals.",
+        "Translate without its form a sentence in quotation marks, brackets or emphasis, and one of five letters or "
+        "more in capitals, which its translation gets back; and in lower case a text with the capitals of a title, if "
+        "that has the better score. For models that have learnt little such text; not with prefixes.",
     )
     paragraph_len: int = setting(
         32,

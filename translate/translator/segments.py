@@ -1,10 +1,9 @@
-"""Cut a text that is too long for the model at the ends of sentences, clauses or words; tell what is in capitals."""
+"""Cut a text that is too long for the model at the ends of sentences, clauses or words."""
 
 import re
 from collections.abc import Callable
 from itertools import accumulate
 
-_CAPITALS = 5  # letters of a text that is no abbreviation
 _CUTS = tuple(re.compile(pattern) for pattern in (r"(?<=[.!?…])[\"'»”’)]*\s+", r"(?<=[;:,–—])\s+", r"\s+"))
 
 
@@ -81,12 +80,3 @@ def split_sentences(line: str) -> list[tuple[str, str]]:
         sentences.append((line[start : match.start(1)], match[1]))
         start = match.end()
     return [*sentences, (line[start:], "")]
-
-
-def in_capitals(text: str) -> bool:
-    """Return whether a text is all capitals, and has more letters than most abbreviations.
-
-    >>> [in_capitals(text) for text in ("NO WAY!", "ÇA VA ?", "NATO", "Tom IS HERE", "12345")]
-    [True, False, False, False, False]
-    """
-    return text.isupper() and sum(map(str.isalpha, text)) >= _CAPITALS

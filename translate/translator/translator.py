@@ -27,9 +27,10 @@ from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.copying import copy_lost, translate_around, translate_copied
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
+from translate.translator.forms import Form, plain_form, single_spaces, translate_titles
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
-from translate.translator.segments import in_capitals, split_paragraph, split_text
+from translate.translator.segments import split_paragraph, split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
@@ -201,6 +202,8 @@ class Translator:
         else:
             run = partial(translator._translate_whole, protect=protect, terms=terms)
             translations = run(texts if protect or terms else clean, decode, progress)
+            if decode.form_guard and not (protect or terms or alignments):
+                translations = translate_titles(clean, translations, partial(run, decode=decode))
             if decode.copy_guard and not alignments:
                 translations = translator._guard_copies(clean, translations, run, decode)
         return translator._with_alignments(clean, translations) if alignments else translations
@@ -337,19 +340,19 @@ class Translator:
 
         prefixes = [self.tokenizer.encode_tgt(segment.prefix)[:-1] if segment.prefix else [] for segment in segments]
         searched = guarded_search(search, list(sources.values()), prefixes, decode, self.tokenizer.eos_id)
+        tgt_lang = self.config.tgt_lang
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
         found = {
             segment: [(one, clean_text(next(texts))) for one in hypotheses]
             for segment, hypotheses in zip(segments, searched, strict=True)
         }
         for segment, own in found.items():
-            if segment.text != _read(segment, decode):
-                found[segment] = [(one, text.upper()) for one, text in own]
+            form = _form(segment, decode)
+            found[segment] = [(one, form.restore(text, tgt_lang)) for one, text in own]
         translations = {
             one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
             for one, own in parts.items()
         }
-        tgt_lang = self.config.tgt_lang
         return [translations.get(one, Translation("", 0.0, ()))._replace(tgt_lang=tgt_lang) for one in requests]
 
     def _translate_recognized(
@@ -378,10 +381,10 @@ class Translator:
         paragraph = min(longest, decode.paragraph_len or longest)
 
         def within(most: int, prefix: str = "") -> Callable[[str], bool]:
-            return lambda text: len(self.tokenizer.encode_src(_read(Request(text, prefix), decode))) <= most
+            return lambda text: len(self.tokenizer.encode_src(_form(Request(text, prefix), decode).text)) <= most
 
         def encode(segments: list[Request]) -> Iterator[tuple[Request, Ids]]:
-            texts = [_read(one, decode) for one in segments]
+            texts = [_form(one, decode).text for one in segments]
             return zip(segments, self.tokenizer.encode_src_batch(texts), strict=True)
 
         sources = dict(encode(requests))
@@ -436,10 +439,10 @@ class Translator:
         ]
 
 
-def _read(segment: Request, decode: DecodeConfig) -> str:
-    """Return what the model reads of a segment: its text, or that in lower case."""
-    lowered = decode.lower_capitals and not segment.prefix and in_capitals(segment.text)
-    return segment.text.lower() if lowered else segment.text
+def _form(segment: Request, decode: DecodeConfig) -> Form:
+    """Return what the model reads of a segment, and what its translation gets back."""
+    text = single_spaces(segment.text)
+    return plain_form(text) if decode.form_guard and not segment.prefix else Form(text)
 
 
 def _check_member(first: Translator, member: Translator, number: int) -> None:

@@ -1,0 +1,93 @@
+"""What a model reads of texts in quotation marks, brackets, emphasis, capitals or as titles, and what it gives back."""
+
+import pytest
+
+from translate.translator.forms import Form, plain_form, single_spaces, translate_titles
+from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    return Translator.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ('"Stop."', Form("Stop.", '"', '"')),
+        ("« Stop. »", Form("Stop.", "« ", " »")),
+        ("(“**Stop.**”)", Form("Stop.", "(“**", "**”)")),
+        ("“Stop. I", Form("Stop. I", "“")),  # a paragraph is cut at the ends of sentences
+        ('go."', Form("go.", "", '"')),
+        ("* an item", Form("an item", "* ")),
+        ("GO AWAY!", Form("go away!", capitals=True)),
+        ("[ÇA VA BIEN ?]", Form("ça va bien ?", "[", "]", capitals=True)),
+    ],
+)
+def test_what_encloses_a_text_is_taken_off(text: str, form: Form) -> None:
+    assert plain_form(text) == form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('"Stop!" he cried.', 'He cried: "Stop!"', "(Tom) and (Mary)", "[1] See (2).", "“A” and “B”", '"A" "B"'),
+        *("NATO", "ÇA VA ?", "123 + 45", '""', '"', "()", "", "**", "It's 5 * 3", "snake_case", "f(x)", "*a* and *b*"),
+        *("How are you?", "Tom IS HERE.", "the dogs'", "'tis", "…", "(…)"),
+    ],
+)
+def test_what_belongs_to_the_words_stays(text: str) -> None:
+    assert plain_form(text) == Form(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "output"),
+    [
+        ("“Stop.”", "fr", "«\u00a0X.\u00a0»"),
+        ('"Stop."', "fr", "«\u00a0X.\u00a0»"),
+        ("«\u00a0Stop.\u00a0»", "en", '"X."'),
+        ("«\u00a0Stop.\u00a0»", "de", "«\u00a0X.\u00a0»"),
+        ("“Stop.”", "en", "“X.”"),
+        ("(**STOP NOW.**)", "fr", "(**X.**)"),
+    ],
+)
+def test_a_translation_gets_the_quotation_marks_of_its_language(text: str, lang: str, output: str) -> None:
+    assert plain_form(text).restore("x." if text.isupper() else "X.", lang) == output
+
+
+def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.append(texts)
+        return [translation("comment faire du pain", -0.3), translation("tom, marie et jean", -0.9)]
+
+    texts = ["How to Make Bread Now", "Tom, Mary and John", "Tom and Mary live here.", "I am Tom.", "USA AND UK NOW"]
+    found = [translation(text, -0.5) for text in texts]
+    again = translate_titles(texts, found, translate)
+    assert asked == [["How to make bread now", "Tom, mary and john"]]
+    assert again == [translation("comment faire du pain", -0.3), *found[1:]]
+
+
+def test_spaces_side_by_side_are_one_also_without_the_guard(model: Translator) -> None:
+    assert single_spaces("a   b c  ") == "a b c "
+    one, other = model.translate(["A cat sleeps.", "A   cat  sleeps."], tgt_lang="fr", form_guard=False)
+    assert one.text == other.text
+    assert other.hypotheses[0].parts[0][0] == "A   cat  sleeps."
+
+
+def test_the_model_of_the_package_translates_every_form_alike(model: Translator) -> None:
+    text = "Where is the nearest train station?"
+    plain, *forms = (
+        one.text
+        for one in model.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
+    )
+    assert forms == [f"«\u00a0{plain}\u00a0»", f"**{plain}**", plain.upper(), f"({plain})"]
+    assert model.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où est la gare ?"
+    off = model.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
+    assert off != plain.upper()
+
+
+def translation(text: str, score: float) -> Translation:
+    return Translation(text, score, (TranslatedHypothesis(text, score, score, (5, 3)),), "fr")

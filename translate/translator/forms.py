@@ -1,0 +1,110 @@
+"""Forms of text that models have read little of: in quotation marks, brackets or emphasis, in capitals, as titles.
+
+A model reads such a text without its form, and its translation gets that back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from translate.translator.translation import Translation
+
+_CLOSING = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]", "*": "*", "_": "_"}
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+_QUOTES = {  # that open and close, and what they become, by the language that the translation is in
+    "fr": (r'["“]\s*', "«\u00a0", r'\s*["”]', "\u00a0»"),
+    "en": (r"«\s*", '"', r"\s*»", '"'),
+}
+_MANY_SPACES = re.compile(" {2,}")
+_CAPITALS = 5  # letters of a text that is no abbreviation
+_WORDS = re.compile(r"[^\W\d_]+")
+_TITLE = 3  # words with a capital that a title has
+_SMALL = 3  # letters of words that have none in a title
+
+
+class Form(NamedTuple):
+    """What the model reads of a text, and what its translation gets back."""
+
+    text: str
+    head: str = ""
+    tail: str = ""
+    capitals: bool = False
+
+    def restore(self, output: str, tgt_lang: str) -> str:
+        """Return a translation in the form of the text, with the quotation marks of its language."""
+        head, tail = self.head, self.tail
+        if tgt_lang in _QUOTES:
+            opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
+            head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
+        return head + (output.upper() if self.capitals else output) + tail
+
+
+def plain_form(text: str) -> Form:
+    """Take off what encloses a clean text, or opens or closes it alone, and lower capitals.
+
+    >>> plain_form("« NO WAY! »")
+    Form(text='no way!', head='« ', tail=' »', capitals=True)
+    >>> plain_form("(Tom) is here. [NATO]").text
+    '(Tom) is here. [NATO]'
+    """
+    head = tail = ""
+    while peeled := _peel(text):
+        begin, text, end = peeled
+        head, tail = head + begin, end + tail
+    capitals = text.isupper() and sum(map(str.isalpha, text)) >= _CAPITALS
+    return Form(text.lower() if capitals else text, head, tail, capitals)
+
+
+def single_spaces(text: str) -> str:
+    """Return a text without spaces side by side."""
+    return _MANY_SPACES.sub(" ", text)
+
+
+def translate_titles(
+    texts: Sequence[str], found: Sequence[Translation], translate: Callable[[list[str]], Iterable[Translation]]
+) -> list[Translation]:
+    """Return translations, those of Texts Like This One from lower case if they have a better score then.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        translate: Translates texts.
+    """
+    results = list(found)
+    places = [place for place, text in enumerate(texts) if _is_title(text)]
+    again = translate([texts[place][:1] + texts[place][1:].lower() for place in places]) if places else ()
+    for place, one in zip(places, again, strict=True):
+        if one.score > found[place].score:
+            results[place] = one
+    return results
+
+
+def _peel(text: str) -> tuple[str, str, str] | None:
+    """Return the outermost mark at the start, the text within, and that at the end, spaces with them; None = none."""
+    opening = re.match(r'"+|\*+|_+|[“«(\[]', text)
+    if opening:
+        first = opening[0]
+        last = first if first[0] in '"*_' else _CLOSING[first]
+        closed = len(text) > len(first) + len(last) and text.endswith(last)
+        inside = text[len(first) : -len(last) if closed else None]
+        begin, end = first, last if closed else ""
+    elif text[-1:] in _OPENING:
+        end = text[len(text.rstrip(text[-1])) :] if text[-1] in '"*_' else text[-1]
+        begin, inside = "", text[: -len(end)]
+    else:
+        return None
+    marks = {*begin, *end, _CLOSING.get(begin[:1], ""), _OPENING.get(end[:1], "")} - {""}
+    if not marks.isdisjoint(inside) or not _WORDS.search(inside):
+        return None
+    start, stop = len(inside) - len(inside.lstrip()), len(inside.rstrip())
+    return begin + inside[:start], inside.strip(), inside[stop:] + end
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a text has capitals as a title has: some, and words without one only if they are short."""
+    words = _WORDS.findall(text)
+    with_capital = [word for word in words if word[0].isupper() and not word[1:].isupper()]
+    others = [word for word in words if word.islower()]
+    return len(with_capital) >= _TITLE and all(len(word) <= _SMALL for word in others)
