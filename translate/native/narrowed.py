@@ -14,7 +14,6 @@ import numpy as np
 from translate.kernels.pointers import Array
 from translate.kernels.search_state import Searched
 from translate.native.network import NativeTransformer
-from translate.search.hypothesis import normalized_score
 
 
 class NarrowedTransformer:
@@ -92,7 +91,7 @@ class NarrowedTransformer:
 
 def _best_endings(one: Searched, wanted: int, length_penalty: float) -> list[tuple[int, int, float]]:
     """Return the finished hypotheses of a sentence of the highest scores, best first."""
-    return sorted(one.endings, key=lambda end: -normalized_score(end[2], end[0], length_penalty))[:wanted]
+    return sorted(one.endings, key=lambda end: -end[2] / end[0] ** length_penalty)[:wanted]
 
 
 def _path(one: Searched, beam_size: int, length: int, beam: int) -> list[int]:
