@@ -17,7 +17,7 @@ from translate.translator.translation import Translation, join_segments
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _ADDRESS = re.compile(  # of a mailbox, a page or a file; a name or a subject as in messages; R&D
-    r"(?<![\w@#])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://|www\.)[^\s\"“”«»()\[\]]*[\w/]"
+    r"(?<![\w@#])(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?i:https?://|www\.)[^\s\"“”«»()\[\]]*[\w/]"
     r"|(?=[\d.-]*[^\W\d])[\w-]{2,}(?:\.[a-z\d-]{2,})+|[@#][^\W\d]\w+|\w+&\w+)"
 )
 _FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.,]*)+")
@@ -237,10 +237,12 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
 def _mask(text: str, lost: list[_Lost], attempt: int, and_word: str) -> _Masked:
     """Replace what is lost."""
     originals: dict[str, str] = {}
+    in_case = str.upper if text.isupper() else str
     for one in reversed(lost):
-        stand_in = and_word.upper() if text.isupper() else and_word
+        stand_in = in_case(and_word)
         if one.kind != "and":
-            free = [name for name in _STAND_INS[one.kind] if name not in originals and name not in text]
+            names = map(in_case, _STAND_INS[one.kind])
+            free = [name for name in names if name not in originals and name not in text]
             if not free:
                 continue
             stand_in = free[attempt % len(free)]
