@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from random import Random
 
 import pytest
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.copying import copy_lost, translate_around, translate_copied, unknown_words
+from translate.translator.copying import copy_lost, translate_copied
+from translate.translator.lost_parts import lost_parts
+from translate.translator.symbols import translate_around, unknown_parts
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
@@ -30,8 +33,8 @@ def translation(*texts: str) -> Translation:
 
 def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(tokenizer: Tokenizer) -> None:
     text = "Łukasz (Åse), £20. Zoë 🙂!"
-    assert [text[start:end] for start, end in unknown_words(text, tokenizer)] == ["Łukasz", "Åse", "£20", "🙂"]
-    assert not unknown_words("L'été, où es-tu ? « Là », dit-elle…", tokenizer)
+    assert [text[start:end] for start, end in unknown_parts(text, tokenizer)] == ["Łukasz", "Åse", "£20", "🙂"]
+    assert not unknown_parts("L'été, où es-tu ? « Là », dit-elle…", tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +51,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("It is 3 + 4 = 7.", "C'est 3 47.", "It is 2000.", "C'est 2000.", "C'est 3 + 4 = 7."),
         ("Pages 3-5.", "Pages 35.", "Pages 2000.", "Pages 2000.", "Pages 3-5."),
         ("It is €1,500 now.", "C'est 1 500.", "It is 2000 now.", "C'est 2000.", "C'est €1,500."),
+        ("2 $20 and 3 $5.", "2 $20 et 3 $.", "2 $20 and 3 2000.", "2 $20 et 3 2000.", "2 $20 et 3 $5."),
+        ("5 € or 10 €.", "5 euros ou 10.", "5 € or 2000.", "5 euros ou 2000.", "5 euros ou 10 €."),
         ("It is 20 € now.", "Il a des euros.", "It is 2000 now.", "C'est 2000.", "C'est 20 €."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
@@ -79,7 +84,8 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("It is 3+4.", "C'est 3 + 4."),
         ("It is €1,500.", "C'est 1 500 euros."),
         ("R&D & sales", "R&D et ventes"),
-        ("I like it.Then, e.g. the U.S. and well-known 3.5 things.", "Oui."),  # none of them an address
+        ("I like it.Then I go.and, e.g. the U.S. has well-known 3.5 things at 3h.", "Oui."),  # no address
+        ("black&white", "noir et blanc"),
     ],
 )
 def test_what_was_kept_is_not_translated_again(tokenizer: Tokenizer, text: str, output: str) -> None:
@@ -109,6 +115,7 @@ def test_a_stand_in_that_is_not_copied_once_leaves_the_first_translation(tokeniz
         ("Yes. 🙂🙂", ["Yes."], "YES. 🙂🙂"),
         ("Yes 🙂! Ok 🙂, I go.", ["Yes", "Ok", "I go."], "YES 🙂! OK 🙂, I GO."),
         ("I ♥ you.", ["I", "you."], "I ♥ YOU."),
+        ("Thanks🎉 see you❤️.", ["Thanks", "see you"], "THANKS🎉 SEE YOU❤️."),
     ],
 )
 def test_a_text_is_cut_at_symbols_that_were_lost(
@@ -132,6 +139,24 @@ def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_f
     given = [translation("abc"), translation("Non."), translation("Oui 🙂")]
     found = translate_around(texts, given, tokenizer, translate, DecodeConfig())
     assert [one.text for one in found] == ["🙂 🎉", "Non.", "Oui 🙂"]
+
+
+def test_the_best_hypothesis_decides_and_others_that_lost_a_stand_in_are_left_out(tokenizer: Tokenizer) -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        return [translation("En 2000.", "En deux mille.", "Dans 2000.")]
+
+    (found,) = copy_lost(["In 48213."], [translation("En 48.")], tokenizer, translate, "en")
+    assert [one.text for one in found.hypotheses] == ["En 48213.", "Dans 48213."]
+
+
+@pytest.mark.parametrize(
+    "part", ["1+", "a.", "1.", "a-", "-", ".", "é.", "12.", "@", "&", "€1 ", "123 ", "1'", "é ", "#a", "w&"]
+)
+def test_long_texts_take_no_long_time(tokenizer: Tokenizer, part: str) -> None:
+    for text in (part * (9_000 // len(part)), part * 100_000):
+        start = time.process_time()
+        lost_parts(text, text[::2], tokenizer)
+        assert time.process_time() - start < 3  # tenths of a second, if nothing grows with the square
 
 
 def test_a_lone_word_that_came_out_as_it_is_is_translated_in_lower_case() -> None:

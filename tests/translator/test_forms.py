@@ -34,7 +34,7 @@ def test_what_encloses_a_text_is_taken_off(text: str, form: Form) -> None:
     [
         *('"Stop!" he cried.', 'He cried: "Stop!"', "(Tom) and (Mary)", "[1] See (2).", "“A” and “B”", '"A" "B"'),
         *("NATO", "ÇA VA ?", "123 + 45", '""', '"', "()", "", "**", "It's 5 * 3", "snake_case", "f(x)", "*a* and *b*"),
-        *("How are you?", "Tom IS HERE.", "the dogs'", "'tis", "…", "(…)"),
+        *("How are you?", "Tom IS HERE.", "the dogs'", "'tis", "…", "(…)", 'It is 55"'),
     ],
 )
 def test_what_belongs_to_the_words_stays(text: str) -> None:
@@ -49,6 +49,7 @@ def test_what_belongs_to_the_words_stays(text: str) -> None:
         ("«\u00a0Stop.\u00a0»", "en", '"X."'),
         ("«\u00a0Stop.\u00a0»", "de", "«\u00a0X.\u00a0»"),
         ("“Stop.”", "en", "“X.”"),
+        ('"Stop. I', "fr", '"X.'),  # what closes it may stand in another part of the text
         ("(**STOP NOW.**)", "fr", "(**X.**)"),
     ],
 )

@@ -115,7 +115,8 @@ class DecodeConfig:
         False,
         "Translate without its form a sentence in quotation marks, brackets or emphasis, and one of five letters or "
         "more in capitals, which its translation gets back; and in lower case a text with the capitals of a title, if "
-        "that has the better score. For models that have learnt little such text; not with prefixes.",
+        "that has the better score (not with protected parts, terms or alignments). For models that have learnt little "
+        "such text; not with prefixes.",
     )
     paragraph_len: int = setting(
         32,

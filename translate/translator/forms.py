@@ -21,6 +21,7 @@ _MANY_SPACES = re.compile(" {2,}")
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
 _TITLE = 3  # words with a capital that a title has
+_BETTER = 0.1  # nats of a token that lower case must gain
 _SMALL = 3  # letters of words that have none in a title
 
 
@@ -35,7 +36,7 @@ class Form(NamedTuple):
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
         head, tail = self.head, self.tail
-        if tgt_lang in _QUOTES:
+        if tgt_lang in _QUOTES and ('"' in head) == ('"' in tail):
             opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
         return head + (output.upper() if self.capitals else output) + tail
@@ -76,7 +77,7 @@ def translate_titles(
     places = [place for place, text in enumerate(texts) if _is_title(text)]
     again = translate([texts[place][:1] + texts[place][1:].lower() for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
-        if one.score > found[place].score:
+        if one.score > found[place].score + _BETTER:
             results[place] = one
     return results
 
@@ -90,7 +91,7 @@ def _peel(text: str) -> tuple[str, str, str] | None:
         closed = len(text) > len(first) + len(last) and text.endswith(last)
         inside = text[len(first) : -len(last) if closed else None]
         begin, end = first, last if closed else ""
-    elif text[-1:] in _OPENING:
+    elif text[-1:] in _OPENING and not re.search(r'\d"+\Z', text):  # of inches
         end = text[len(text.rstrip(text[-1])) :] if text[-1] in '"*_' else text[-1]
         begin, inside = "", text[: -len(end)]
     else:

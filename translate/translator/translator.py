@@ -24,13 +24,14 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
-from translate.translator.copying import copy_lost, translate_around, translate_copied
+from translate.translator.copying import copy_lost, translate_copied
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.forms import Form, plain_form, single_spaces, translate_titles
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
+from translate.translator.symbols import translate_around
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
@@ -231,8 +232,9 @@ class Translator:
         """Score given targets, token by token, by teacher forcing; the batches change nothing.
 
         Texts are cleaned as in training and end in EOS; a side that is then empty is EOS alone. Target ids, such as
-        those of a `TranslatedHypothesis`, are taken as they are: what a search without a shortlist reports is what this
-        gives for its ids, while the text alone may be cut into other pieces than the search put it together from.
+        those of a `TranslatedHypothesis`, are taken as they are: what a search reports is what this gives for its ids,
+        if no guard changed what the model read and a shortlist was checked. The text alone may be cut into other pieces
+        than the search put it together from.
         Pairs are read whole, whatever their length.
 
         Args:

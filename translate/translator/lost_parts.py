@@ -1,0 +1,106 @@
+"""Parts of a text that its translation must hold as they are, or nearly so: which of them it has lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from translate.data.tokenizer import Tokenizer
+from translate.translator.symbols import unknown_parts
+
+_NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
+# A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.
+_ENDINGS = (
+    "com|org|net|edu|gov|io|fr|uk|eu|ch|info|biz|dev|py|js|ts|md|txt|pdf|jpe?g|png|gif|svg|csv|tsv|docx?|xlsx?|pptx?|odt|"
+    "zip|gz|html?|css|json|xml|ya?ml|toml|ini|exe|mp3|mp4|java|cpp|rs|sh"
+)
+_ADDRESS = re.compile(  # of a mailbox, a page or a file; a name or a subject as in messages; R&D
+    r"(?<![\w@#.+&-])(?:[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+|(?i:https?://|www\.)[^\s\"“”«»()\[\]]*[\w/]"
+    rf"|[\w-]+(?:\.[\w-]+)*\.(?i:{_ENDINGS})(?![\w-])"
+    r"|[@#][^\W\d]\w+|(?:[A-Z\d]+&[A-Z\d]+|\w{1,3}&\w{1,3})(?![\w&]))"
+)
+_FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.,]*)+")
+_DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
+_AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
+_CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
+_AND = re.compile(r"(?<=\s)&(?=\s)")
+_LETTER = re.compile(r"[^\W_]")
+_SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
+_LONGEST = 10_000  # characters of a text that is looked through
+
+
+class LostPart(NamedTuple):
+    """A part of a text.
+
+    Attributes:
+        start: Where it begins.
+        text: It itself.
+        kind: Number (an amount or a formula, too), word (an address, too), or and.
+    """
+
+    start: int
+    text: str
+    kind: str
+
+
+def lost_parts(text: str, output: str, tokenizer: Tokenizer) -> list[LostPart]:
+    """Return what of a clean text its translation has lost, in order; nothing overlaps, and of very long texts nothing.
+
+    Args:
+        text: Source.
+        output: Its translation.
+        tokenizer: Tells which characters are unknown.
+    """
+    if len(text) > _LONGEST:
+        return []
+    words = [LostPart(start, text[start:end], "word") for start, end in unknown_parts(text, tokenizer)]
+    lost = [word for word in words if _LETTER.search(word.text) and output.count(word.text) < text.count(word.text)]
+    inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
+    for pattern, kind, is_kept in _KINDS:
+        for match in pattern.finditer(text):
+            one = LostPart(match.start(), match[0].rstrip(".,"), kind)
+            places = range(one.start, one.start + len(one.text))
+            if inside.isdisjoint(places):
+                inside.update(places)
+                if not is_kept(output, one.text):
+                    lost.append(one)
+    return sorted(lost)
+
+
+def _has_text(text: str, part: str) -> bool:
+    return part in text
+
+
+def _has_formula(text: str, formula: str) -> bool:
+    return re.sub(r"\s", "", formula) in re.sub(r"\s", "", text)
+
+
+def _has_amount(text: str, amount: str) -> bool:
+    """Return whether the number of an amount is in a text, in digits, beside its currency."""
+    symbol = next(symbol for symbol in _CURRENCIES if symbol in amount)
+    number, currency = _number(re.sub(r"[€£$\s]", "", amount)), f"(?i:{_CURRENCIES[symbol]})"
+    return re.search(rf"{currency}\s?{number}|{number}\s?{currency}", text) is not None
+
+
+def _has_number(text: str, number: str) -> bool:
+    return re.search(_number(number), text) is not None
+
+
+def _number(number: str) -> str:
+    """Return a pattern of a number with or without marks between its thousands."""
+    groups = re.split("[.,']", number)
+    if len(groups) == 1 and number.isdigit():
+        first = len(number) % 3 or 3
+        groups = [number[:first], *(number[place : place + 3] for place in range(first, len(number), 3))]
+    forms = ("".join(groups), _SEPARATOR.join(groups))
+    return rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)"
+
+
+_KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
+    (_ADDRESS, "word", _has_text),
+    (_FORMULA, "number", _has_formula),
+    (_AMOUNT, "number", _has_amount),
+    (_NUMBER, "number", _has_number),
+    (_AND, "and", _has_text),
+)

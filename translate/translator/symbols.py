@@ -1,0 +1,96 @@
+"""Symbols and words with characters that the tokenizer lacks; texts that are translated in parts around the symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from translate.config.decode import DecodeConfig
+from translate.data.tokenizer import Tokenizer
+from translate.translator.forms import Form, plain_form
+from translate.translator.translation import Translation, join_segments
+
+_WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
+_SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
+_LETTER = re.compile(r"[^\W_]")
+_MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
+
+
+def unknown_parts(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
+    """Return where symbols and words are that hold characters that the tokenizer lacks: start and end.
+
+    The marks of a sentence behind such a word are no part of it. Of a word of known letters with unknown symbols, such
+    as emoji, these alone are returned, but of one with digits all.
+    """
+    if text.isascii():
+        return []
+    found = []
+    for match in _WORD.finditer(text):
+        word = match[0].rstrip(".,;:!?…")
+        if word.isascii() or not tokenizer.lacks(word):
+            continue
+        symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0])]
+        rest = _SYMBOLS.sub("", word)
+        whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and tokenizer.lacks(rest))
+        for start, end in [(0, len(word))] if whole else symbols:
+            found.append((match.start() + start, match.start() + end))
+    return found
+
+
+def translate_around(
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    tokenizer: Tokenizer,
+    translate: Callable[[list[str]], Iterable[Translation]],
+    decode: DecodeConfig,
+) -> list[Translation]:
+    """Return translations, those in parts whose best one has lost a symbol of its source that the tokenizer lacks.
+
+    Such a text is cut at all its unknown symbols, such as emoji; they then stand between the translations of the parts.
+    A text without a letter or digit is its own translation.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        tokenizer: Tells which characters are unknown.
+        translate: Translates texts without such symbols.
+        decode: Of the search.
+    """
+    results = list(found)
+    cut: dict[int, tuple[Form, list[str]]] = {}
+    for place, (text, one) in enumerate(zip(texts, found, strict=True)):
+        if text and not _LETTER.search(text):
+            results[place] = one.with_texts([text] * len(one.hypotheses))
+        elif _has_lost_symbols(text, one.text, tokenizer):
+            form = plain_form(text) if decode.form_guard else Form(text)
+            cut[place] = form, _parts_around(form.text, tokenizer)
+    wanted = [part for _, parts in cut.values() for part in parts[::2] if _LETTER.search(part)]
+    again = iter(translate(wanted) if wanted else ())
+    for place, (form, parts) in cut.items():
+        own = {number: next(again) for number in range(0, len(parts), 2) if _LETTER.search(parts[number])}
+        pairs = [[(one, one.text) for one in translation.hypotheses] for translation in own.values()]
+        joined = join_segments([parts[number] for number in own], pairs, decode)
+        filled = []
+        for hypothesis in joined.hypotheses:
+            outputs = dict(zip(own, (text for _, text in hypothesis.parts), strict=True))
+            output = "".join(outputs.get(number, part) for number, part in enumerate(parts))
+            filled.append(form.restore(output, found[place].tgt_lang))
+        results[place] = joined.with_texts(filled)._replace(tgt_lang=found[place].tgt_lang)
+    return results
+
+
+def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer) -> bool:
+    symbols = {text[start:end] for start, end in unknown_parts(text, tokenizer)}
+    return any(output.count(one) < text.count(one) for one in symbols if not _LETTER.search(one))
+
+
+def _parts_around(text: str, tokenizer: Tokenizer) -> list[str]:
+    """Return the parts of a text to translate, some empty, and between them what stays."""
+    parts, start = [], 0
+    for begin, end in unknown_parts(text, tokenizer):
+        if not _LETTER.search(text[begin:end]):
+            before = text[start:begin]
+            parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
+            start = len(text) - len(text[end:].lstrip(_MARKS))
+            parts[-1] += text[end:start]
+    return [*parts, text[start:]]
