@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.symbols import unknown_parts
+from translate.translator.symbols import has_letters, unknown_parts
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 # A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.
@@ -25,7 +25,6 @@ _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
-_LETTER = re.compile(r"[^\W_]")
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
 _LONGEST = 10_000  # characters of a text that is looked through
 
@@ -55,7 +54,7 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer) -> list[LostPart]:
     if len(text) > _LONGEST:
         return []
     words = [LostPart(start, text[start:end], "word") for start, end in unknown_parts(text, tokenizer)]
-    lost = [word for word in words if _LETTER.search(word.text) and output.count(word.text) < text.count(word.text)]
+    lost = [word for word in words if has_letters(word.text) and output.count(word.text) < text.count(word.text)]
     inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
     for pattern, kind, is_kept in _KINDS:
         for match in pattern.finditer(text):

@@ -59,15 +59,15 @@ def translate_around(
     results = list(found)
     cut: dict[int, tuple[Form, list[str]]] = {}
     for place, (text, one) in enumerate(zip(texts, found, strict=True)):
-        if text and not _LETTER.search(text):
+        if text and not has_letters(text):
             results[place] = one.with_texts([text] * len(one.hypotheses))
         elif _has_lost_symbols(text, one.text, tokenizer):
             form = plain_form(text) if decode.form_guard else Form(text)
             cut[place] = form, _parts_around(form.text, tokenizer)
-    wanted = [part for _, parts in cut.values() for part in parts[::2] if _LETTER.search(part)]
+    wanted = [part for _, parts in cut.values() for part in parts[::2] if has_letters(part)]
     again = iter(translate(wanted) if wanted else ())
     for place, (form, parts) in cut.items():
-        own = {number: next(again) for number in range(0, len(parts), 2) if _LETTER.search(parts[number])}
+        own = {number: next(again) for number in range(0, len(parts), 2) if has_letters(parts[number])}
         pairs = [[(one, one.text) for one in translation.hypotheses] for translation in own.values()]
         joined = join_segments([parts[number] for number in own], pairs, decode)
         filled = []
@@ -79,16 +79,21 @@ def translate_around(
     return results
 
 
+def has_letters(text: str) -> bool:
+    """Return whether a text has a letter or a digit."""
+    return _LETTER.search(text) is not None
+
+
 def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer) -> bool:
     symbols = {text[start:end] for start, end in unknown_parts(text, tokenizer)}
-    return any(output.count(one) < text.count(one) for one in symbols if not _LETTER.search(one))
+    return any(output.count(one) < text.count(one) for one in symbols if not has_letters(one))
 
 
 def _parts_around(text: str, tokenizer: Tokenizer) -> list[str]:
     """Return the parts of a text to translate, some empty, and between them what stays."""
     parts, start = [], 0
     for begin, end in unknown_parts(text, tokenizer):
-        if not _LETTER.search(text[begin:end]):
+        if not has_letters(text[begin:end]):
             before = text[start:begin]
             parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
             start = len(text) - len(text[end:].lstrip(_MARKS))
