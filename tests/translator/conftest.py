@@ -1,4 +1,4 @@
-"""A small random model that translates both ways, by language codes."""
+"""A small random model that translates both ways, by language codes, and the model of the package."""
 
 import pytest
 import torch
@@ -38,3 +38,9 @@ def parts() -> Parts:
 def both_ways(parts: Parts) -> Translator:
     model, tokenizer, config = parts
     return Translator(TorchEngine(model, tokenizer), tokenizer, config)
+
+
+@pytest.fixture(scope="session")
+def general() -> Translator:
+    """The model of the package."""
+    return Translator.load()

@@ -7,11 +7,6 @@ from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
 
-@pytest.fixture(scope="module")
-def model() -> Translator:
-    return Translator.load()
-
-
 @pytest.mark.parametrize(
     ("text", "form"),
     [
@@ -71,22 +66,22 @@ def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
     assert again == [translation("comment faire du pain", -0.3), *found[1:]]
 
 
-def test_spaces_side_by_side_are_one_also_without_the_guard(model: Translator) -> None:
+def test_spaces_side_by_side_are_one_also_without_the_guard(general: Translator) -> None:
     assert single_spaces("a   b c  ") == "a b c "
-    one, other = model.translate(["A cat sleeps.", "A   cat  sleeps."], tgt_lang="fr", form_guard=False)
+    one, other = general.translate(["A cat sleeps.", "A   cat  sleeps."], tgt_lang="fr", form_guard=False)
     assert one.text == other.text
     assert other.hypotheses[0].parts[0][0] == "A   cat  sleeps."
 
 
-def test_the_model_of_the_package_translates_every_form_alike(model: Translator) -> None:
+def test_the_model_of_the_package_translates_every_form_alike(general: Translator) -> None:
     text = "Where is the nearest train station?"
     plain, *forms = (
         one.text
-        for one in model.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
+        for one in general.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
     )
     assert forms == [f"«\u00a0{plain}\u00a0»", f"**{plain}**", plain.upper(), f"({plain})"]
-    assert model.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où est la gare ?"
-    off = model.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
+    assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où est la gare ?"
+    off = general.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
     assert off != plain.upper()
 
 

@@ -370,7 +370,7 @@ int decode_step(const Stack *stack, const Output *output, const Embedding *embed
     long block = block_of(sentences, hypotheses);
     Scratch scratch;
     int failed = reserve(&scratch, stack, block * hypotheses,
-                         result->logits ? 0 : larger_of(LOGITS, hypotheses) * output->map.outputs);
+                         result->logits || !result->count ? 0 : larger_of(LOGITS, hypotheses) * output->map.outputs);
     if (failed) return failed;
     for (long first = 0; first < sentences && !failed; first += block) {
         long row = first * hypotheses, count = first + block < sentences ? block : sentences - first;

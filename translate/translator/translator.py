@@ -344,13 +344,10 @@ class Translator:
         searched = guarded_search(search, list(sources.values()), prefixes, decode, self.tokenizer.eos_id)
         tgt_lang = self.config.tgt_lang
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
-        found = {
-            segment: [(one, clean_text(next(texts))) for one in hypotheses]
-            for segment, hypotheses in zip(segments, searched, strict=True)
-        }
-        for segment, own in found.items():
+        found = {}
+        for segment, hypotheses in zip(segments, searched, strict=True):
             form = _form(segment, decode)
-            found[segment] = [(one, form.restore(text, tgt_lang)) for one, text in own]
+            found[segment] = [(one, form.restore(clean_text(next(texts)), tgt_lang)) for one in hypotheses]
         translations = {
             one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
             for one, own in parts.items()
