@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from translate.common.tables import markdown_table
 from translate.data.readers import read_lines
+from translate.data.variants import without_accents
 from translate.translator.translator import Translator
 
 _SENTENCES = 500
@@ -29,9 +29,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "(in brackets)": lambda text: f"({text})",
     "**emphasis**": lambda text: f"**{text}**",
     "two  spaces": lambda text: text.replace(" ", "  "),
-    "without accents": lambda text: "".join(
-        character for character in unicodedata.normalize("NFD", text) if not unicodedata.combining(character)
-    ),
+    "without accents": without_accents,
 }
 
 

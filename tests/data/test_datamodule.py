@@ -112,6 +112,25 @@ def test_sampling_gives_other_ids_of_the_same_text_every_epoch_and_repeats_with_
     assert contents(sampled.val_dataloader()) == contents(plain.val_dataloader())
 
 
+@pytest.mark.parametrize("sampling", [0.0, 0.3])
+def test_a_share_of_the_sources_is_read_without_accents_and_targets_keep_theirs(config, tmp_path, sampling):
+    for name, own in (("src", "the boy {} is here"), ("tgt", "le garçon {} était là")):
+        (tmp_path / name).write_text("".join(own.format(i) + "\n" for i in range(40)), encoding="utf-8")
+    train = [str(tmp_path / "src"), str(tmp_path / "tgt")]
+    settings = dataclasses.replace(config, train=train, both_directions=True, unaccented=0.5)
+    data, twin = (data_module(settings, sampling=sampling) for _ in range(2))
+    accented, loader = Path(train[1]).read_text().splitlines(), data.train_dataloader()
+    bare = [text.replace("ç", "c").replace("é", "e").replace("à", "a") for text in accented]
+    first, second = ([text for text in texts(data, list(loader), "src_ids") if "gar" in text] for _ in range(2))
+    assert len(first) == len(second) == 40
+    assert set(first) <= {*accented, *bare}
+    assert 5 < len(set(first) & set(bare)) < 35
+    assert set(first) != set(second)
+    batches = list(twin.train_dataloader())
+    assert sorted(first) == sorted(text for text in texts(twin, batches, "src_ids") if "gar" in text)
+    assert sorted(text for text in targets(twin, batches) if "gar" in text) == sorted(accented)
+
+
 def with_extra(config: DataConfig, folder: Path, **changes) -> tuple[DataConfig, list[tuple[str, str]]]:
     """The settings with extra pairs, of which one is an own pair and one too long, and the pairs that remain."""
     own = list(zip(*(Path(path).read_text().splitlines() for path in config.train), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -282,7 +283,31 @@ def test_rebuilding_gives_the_same_bytes(built: dict[str, list[everyday.Sentence
             assert (DIRECTORY / f"{split}.{language}").read_bytes() == text.encode(), f"{split}.{language}"
 
 
-def test_write_makes_the_eight_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_activities_are_rebuilt_to_the_byte_agree_and_hold_no_sentence_twice() -> None:
+    built = everyday.write_activities(DIRECTORY / "lexicon", everyday.DEFAULT_SEED)
+    assert len(built) == 4_000
+    for column, language in enumerate(("en", "fr")):
+        sentences = [pair[column] for pair in built]
+        assert (DIRECTORY / f"activities.{language}").read_text(encoding="utf-8").splitlines() == sentences
+        assert len(set(sentences)) == len(sentences)
+    french = [fr for _, fr in built]
+    for check in (elision_problems, contraction_problems, participle_problems, spelling_problems):
+        assert not [fr for fr in french if check(fr)], check.__name__
+    assert not [en for en, _ in built if article_problems(en) or spelling_problems(en)]
+    assert not [fr for fr in french if re.search(r"\b(Elle|Une \w+) est (assis|allongé)\b", fr)]
+    assert not [fr for fr in french if re.search(r"\b(Ils|Les \w+s) est\b", fr)]
+
+
+def test_no_activity_is_one_of_the_hundred_judged_sentences() -> None:
+    judged = Path(__file__).parents[2] / "docs" / "results" / "general_sentences.csv"
+    with judged.open(encoding="utf-8", newline="") as file:
+        sources = {row["source"] for row in csv.DictReader(file)}
+    assert len(sources) == 100
+    for language in ("en", "fr"):
+        assert not sources & set((DIRECTORY / f"activities.{language}").read_text(encoding="utf-8").splitlines())
+
+
+def test_write_makes_a_file_of_each_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(everyday, "build", lambda seed, source: {"train": [("Hello!", "Ça va ?")], "test": []})
     everyday.write(tmp_path / "new")
     assert (tmp_path / "new" / "train.fr").read_bytes() == "Ça va ?\n".encode()

@@ -29,9 +29,9 @@ class DataConfig:
 
     source: str = setting(
         "everyday",
-        "Where pairs come from: everyday (embedded), multi30k, hub (a dataset on the hub), files, or mix (several of "
-        "them, see parts).",
-        choices=("everyday", "multi30k", "hub", "files", "mix"),
+        "Where pairs come from: everyday (embedded), activities (embedded too: 4,000 pairs of who does what, for a "
+        "part of a mixture), multi30k, hub (a dataset on the hub), files, or mix (several of them, see parts).",
+        choices=("everyday", "activities", "multi30k", "hub", "files", "mix"),
     )
     src_lang: str = setting("en", "Language to translate from; in other sources also a file ending, a column or a key.")
     tgt_lang: str = setting(
@@ -100,6 +100,13 @@ class DataConfig:
         "Every source begins with the code of the language to translate into, such as <2fr> (Johnson et al. 2017, "
         "arXiv:1611.04558); with both_directions one model then serves both, see --to of translate.infer. The codes "
         "are control symbols of the tokenizer, which a tokenizer.path must have too. A code counts in max_len.",
+    )
+    unaccented: float = setting(
+        0.0,
+        "Share of training sources that are read without their accents, drawn anew in each epoch, as people type on "
+        "keyboards that have none; targets keep theirs.",
+        at_least=0,
+        at_most=1,
     )
     src_column: str | None = setting(
         None,

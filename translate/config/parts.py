@@ -12,7 +12,9 @@ class PartConfig:
     """Settings of one part of a mixture; the first ones are those of the data, for this part alone."""
 
     source: str = setting(
-        "files", "Where its pairs come from, as data.source.", choices=("everyday", "multi30k", "hub", "files")
+        "files",
+        "Where its pairs come from, as data.source.",
+        choices=("everyday", "activities", "multi30k", "hub", "files"),
     )
     root: str | None = setting(
         None, "Folder that already has its data, as data.root; null = data.root with source=files."

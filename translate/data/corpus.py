@@ -141,7 +141,14 @@ def open_corpus(config: DataConfig) -> Corpus:
     Raises:
         ValueError: If a file or folder is missing, a language is not in the corpus, or a download fails.
     """
-    openers = {"everyday": _everyday, "multi30k": _multi30k, "hub": _hub, "files": _files, "mix": _mix}
+    openers = {
+        "everyday": _everyday,
+        "activities": _activities,
+        "multi30k": _multi30k,
+        "hub": _hub,
+        "files": _files,
+        "mix": _mix,
+    }
     return openers[config.source](config)
 
 
@@ -155,6 +162,11 @@ def _everyday(config: DataConfig) -> Corpus:
         _aligned(config, folder, "valid"),
         {name: _aligned(config, folder, stem) for name, stem in tests.items()},
     )
+
+
+def _activities(config: DataConfig) -> Corpus:
+    _check_languages(config, "the corpus of activities", ("en", "fr"))
+    return _corpus(config, _aligned(config, everyday_dir(), "activities"), None, {"activities_holdout": None})
 
 
 def _multi30k(config: DataConfig) -> Corpus:

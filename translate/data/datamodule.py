@@ -28,6 +28,7 @@ from translate.data.prepare import TextStore, TokenStore, cached_text, cached_to
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import Rows, cache_key
 from translate.data.tokenizer import Tokenizer
+from translate.data.variants import without_accents
 
 TwoSides = TypeVar("TwoSides", Example, Pair)
 _AHEAD = 4  # batches made while the model works on another
@@ -278,18 +279,28 @@ class TranslationDataModule(LightningDataModule):
 
     def _train_batch(self, indices: Indices, seed: int) -> Batch:
         rows, turned = self._epoch.locate(indices)
-        stored = _turn(self._examples("train", rows), turned)
-        sampling = self._tokenizer_config.sampling
-        if not sampling:
-            return self._collate(self._tagged(stored, turned))
+        examples = _turn(self._examples("train", rows), turned)
+        if self._tokenizer_config.sampling or self._config.unaccented:
+            self._encode_anew(examples, rows, turned, seed)
+        return self._collate(self._tagged(examples, turned))
+
+    def _encode_anew(self, examples: list[Example], rows: Indices, turned: npt.NDArray[np.bool_], seed: int) -> None:
+        """Replace examples by sampled segmentations and unaccented sources, where these are not too long."""
         assert self._text is not None
-        pairs = _turn([self._text.pair("train", int(self._store.text_rows[row][0])) for row in rows], turned)
-        src = self.tokenizer.encode_src_batch([pair.src for pair in pairs], sampling=sampling, seed=seed)
+        sampling = self._tokenizer_config.sampling
+        unaccented = np.random.default_rng(seed).random(len(rows)) < self._config.unaccented
+        places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented).tolist()
+        pairs = [self._text.pair("train", int(self._store.text_rows[rows[place]][0])) for place in places]
+        pairs = _turn(pairs, turned[places])
+        texts = [
+            without_accents(pair.src) if unaccented[place] else pair.src
+            for place, pair in zip(places, pairs, strict=True)
+        ]
+        src = self.tokenizer.encode_src_batch(texts, sampling=sampling, seed=seed)
         tgt = self.tokenizer.encode_tgt_batch([pair.tgt for pair in pairs], sampling=sampling, seed=seed)
-        sampled = [Example(*ids) for ids in zip(src, tgt, strict=True)]
-        fits = [max(map(len, example)) <= self._max_len for example in sampled]
-        chosen = [new if fit else old for new, old, fit in zip(sampled, stored, fits, strict=True)]
-        return self._collate(self._tagged(chosen, turned))
+        for place, *ids in zip(places, src, tgt, strict=True):
+            if max(map(len, ids)) <= self._max_len:
+                examples[place] = Example(*ids)
 
     def _valid_batch(self, indices: Indices) -> Batch:
         return self._collate(self._tagged(self._examples("valid", indices), np.zeros(len(indices), bool)))

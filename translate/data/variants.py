@@ -1,8 +1,9 @@
-"""A training pair in other forms: as people type, as it is printed, with other names and numbers."""
+"""A training pair in other forms: as people type, without accents, as it is printed, with other names and numbers."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from random import Random
 
 from translate.data.sources import Pair
@@ -43,6 +44,20 @@ def typed(pair: Pair, random: Random) -> list[Pair]:
 def lower(pair: Pair) -> Pair:
     """Return a pair in lower case, without the marks at its ends."""
     return Pair(*(_END.sub("", side).lower() for side in pair))
+
+
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE"})
+
+
+def without_accents(text: str) -> str:
+    """Return a text as on a keyboard without accents, cedillas and ligatures.
+
+    >>> without_accents("Ma sœur était à Besançon.")
+    'Ma soeur etait a Besancon.'
+    """
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text.translate(_LIGATURES)))
+    return unicodedata.normalize("NFC", bare)
 
 
 _APOSTROPHE = re.compile(r"(?<=\w)'")

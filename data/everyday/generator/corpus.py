@@ -20,6 +20,7 @@ from generator import patterns as g
 from generator import pronouns as p
 from generator import questions as q
 from generator import scenes as s
+from generator.activities import write_activities
 from generator.lexicon import Lexicon, read_table
 from generator.phrases import Pair, finish
 from generator.writer import Writer
@@ -244,14 +245,16 @@ def build(seed: int = DEFAULT_SEED, directory: Path | None = None) -> Splits:
         directory: The folder of the lexicon and phrases; the one shipped with the project by default.
 
     Returns:
-        For each of train, valid, test and test_unseen its (English, French) pairs.
+        For each of train, valid, test, test_unseen and activities its (English, French) pairs.
     """
-    built = sentences(directory or HERE, seed)
-    return {split: [(sentence.en, sentence.fr) for sentence in chosen] for split, chosen in built.items()}
+    directory = directory or HERE
+    built = sentences(directory, seed)
+    splits = {split: [(sentence.en, sentence.fr) for sentence in chosen] for split, chosen in built.items()}
+    return {**splits, "activities": write_activities(directory / "lexicon", seed)}
 
 
 def write(directory: Path, seed: int = DEFAULT_SEED, source: Path | None = None) -> None:
-    """Write ``{train,valid,test,test_unseen}.{en,fr}`` into a directory (see :func:`build`)."""
+    """Write ``{train,valid,test,test_unseen,activities}.{en,fr}`` into a directory (see :func:`build`)."""
     directory.mkdir(parents=True, exist_ok=True)
     for split, pairs in build(seed, source).items():
         for column, language in enumerate(("en", "fr")):

@@ -136,6 +136,8 @@ class Verbs:
     def ing(self, verb: str) -> str:
         """Return the form in -ing."""
         head, rest = _split(verb)
+        if head.endswith("ie"):
+            return head[:-2] + "ying" + rest
         if head.endswith("e") and not head.endswith("ee") and head != "be":
             return head[:-1] + "ing" + rest
         return _double(head) + "ing" + rest
