@@ -24,14 +24,13 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
-from translate.translator.copying import copy_lost, translate_copied
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.forms import Form, plain_form, single_spaces, translate_titles
+from translate.translator.guards.forms import Form, plain_form, single_spaces
+from translate.translator.guards.guarded import guarded_translations
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
-from translate.translator.symbols import translate_around
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
@@ -203,10 +202,16 @@ class Translator:
         else:
             run = partial(translator._translate_whole, protect=protect, terms=terms)
             translations = run(texts if protect or terms else clean, decode, progress)
-            if decode.form_guard and not (protect or terms or alignments):
-                translations = translate_titles(clean, translations, partial(run, decode=decode))
-            if decode.copy_guard and not alignments:
-                translations = translator._guard_copies(clean, translations, run, decode)
+            if not alignments:
+                translations = guarded_translations(
+                    clean,
+                    translations,
+                    run,
+                    decode,
+                    tokenizer=translator.tokenizer,
+                    src_lang=translator.config.src_lang,
+                    titles=not (protect or terms),
+                )
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
@@ -290,23 +295,6 @@ class Translator:
             )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
-
-    def _guard_copies(
-        self,
-        texts: list[str],
-        found: list[Translation],
-        run: Callable[[list[str], DecodeConfig], list[Translation]],
-        decode: DecodeConfig,
-    ) -> list[Translation]:
-        """Return translations, those anew that have lost or copied what they must not."""
-        exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
-
-        def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
-            found = translate_copied(texts, found, lambda some: run(some, exact))
-            return copy_lost(texts, found, self.tokenizer, lambda some: run(some, decode), self.config.src_lang)
-
-        found = guard(texts, found)
-        return translate_around(texts, found, self.tokenizer, lambda some: guard(some, run(some, decode)), decode)
 
     def _translate_whole(
         self,

@@ -10,9 +10,9 @@ import pytest
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.copying import copy_lost, translate_copied
-from translate.translator.lost_parts import lost_parts
-from translate.translator.symbols import translate_around, unknown_parts
+from translate.translator.guards.copying import copy_lost, translate_copied
+from translate.translator.guards.lost_parts import lost_parts
+from translate.translator.guards.symbols import translate_around, unknown_parts
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.forms import plain_form
-from translate.translator.lost_parts import LostPart, lost_parts
+from translate.translator.guards.forms import plain_form
+from translate.translator.guards.lost_parts import LostPart, lost_parts
 from translate.translator.translation import Translation
 
 _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from translate.translator.forms import Form, plain_form, single_spaces, translate_titles
+from translate.translator.guards.forms import Form, plain_form, single_spaces, translate_titles
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.forms import Form, plain_form
+from translate.translator.guards.forms import Form, plain_form
 from translate.translator.translation import Translation, join_segments
 
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")

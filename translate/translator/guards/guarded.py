@@ -1,0 +1,50 @@
+"""The guards that compare a text with its translation, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from translate.config.decode import DecodeConfig
+from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.copying import copy_lost, translate_copied
+from translate.translator.guards.forms import translate_titles
+from translate.translator.guards.symbols import translate_around
+from translate.translator.translation import Translation
+
+Translate = Callable[[list[str], DecodeConfig], list[Translation]]
+
+
+def guarded_translations(
+    texts: list[str],
+    found: list[Translation],
+    translate: Translate,
+    decode: DecodeConfig,
+    *,
+    tokenizer: Tokenizer,
+    src_lang: str,
+    titles: bool,
+) -> list[Translation]:
+    """Return translations, those anew that the guards of the settings find fault with.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        translate: Translates texts with settings.
+        decode: Says which guards there are, `form_guard` and `copy_guard`.
+        tokenizer: Tells which characters are unknown.
+        src_lang: Language of the sources.
+        titles: Whether texts with the capitals of a title may be translated in lower case.
+    """
+    if decode.form_guard and titles:
+        found = translate_titles(texts, found, lambda some: translate(some, decode))
+    if not decode.copy_guard:
+        return found
+    exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
+
+    def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
+        found = translate_copied(texts, found, lambda some: translate(some, exact))
+        return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang)
+
+    found = guard(texts, found)
+    return translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode)
