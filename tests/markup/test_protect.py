@@ -73,6 +73,10 @@ def spans_of(text: str) -> list[str]:
             "<a href=\"x?a>b\" title='y'>red</a><br/><br /><1>car</1>",
             ["<a href=\"x?a>b\" title='y'>", "</a>", "<br/>", "<br />", "<1>", "</1>"],
         ),
+        (
+            '`ls -l` or <code class="a">x < y</code>, <kbd>Ctrl+C</kbd>, `a\nb`, <code>a <b>c</b>',
+            ["`ls -l`", '<code class="a">', "</code>", "<kbd>Ctrl+C</kbd>", "<code>", "<b>", "</b>"],
+        ),
         ("<!-- a > b --> 1 < 2 and 3 > 2, I <3 you > me, <- ->", ["<!-- a > b -->"]),
         ("3.5 kg, 20°C, 20 °C, $5, 10%, 10\u202f%", ["3.5 kg", "20°C", "20 °C", "$5", "10%", "10\u202f%"]),
         (
@@ -92,7 +96,19 @@ def test_spans_of_real_text(text: str, spans: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["111 " * 9, "1-1" * 9, "<a " * 9, '<a "' * 9, "<!--" * 9, "a.a" * 9, "a@a." * 9, "{" * 9, "http://a."]
+    "text",
+    [
+        "111 " * 9,
+        "1-1" * 9,
+        "<a " * 9,
+        "<code a='" * 9,
+        '<a "' * 9,
+        "<!--" * 9,
+        "a.a" * 9,
+        "a@a." * 9,
+        "{" * 9,
+        "http://a.",
+    ],
 )
 def test_no_text_takes_long(text: str) -> None:
     assert len(list(find_spans(text * 500))) <= 1

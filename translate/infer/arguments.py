@@ -182,7 +182,7 @@ def _add_text_flags(parser: argparse.ArgumentParser) -> None:
     begin.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
     begin.add_argument("--prefixes", metavar="FILE", help="a line for each input: what its translation begins with")
     add = group.add_argument
-    add("--protect", action="store_true", help="tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay unchanged")
+    add("--protect", action="store_true", help="code, tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay")
     add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that must be translated this way")
 
 

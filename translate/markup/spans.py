@@ -1,4 +1,4 @@
-"""Where a text holds what must not be translated: tags, addresses, placeholders, quantities."""
+"""Where a text holds what must not be translated: code, tags, addresses, placeholders, quantities."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _ATTRIBUTE = r"""[ ]++[\w:@.-]++(?:[ ]*+=[ ]*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++
 _SPAN = re.compile(
     "|".join(
         (
+            rf"(?P<code>`[^`]++`|<(?P<element>code|kbd|samp|tt|var)(?:{_ATTRIBUTE})*+[ ]*+>[^<>]++</(?P=element)>)",
             rf"(?P<tag></?(?:\d++|[A-Za-z][\w:.-]*+(?:{_ATTRIBUTE})*+[ ]*+)/?>|<!--(?:(?!-->|<!--).)*-->)",
             r"(?P<url>(?<![\w+.-])(?:[A-Za-z][A-Za-z0-9+.-]*+://|www\.)[^\s<>\"“”«»]++)",
             r"(?P<email>(?<![\w.+%-])(?:mailto:)?[\w.+%-]++@[\w-]+(?:\.[\w-]+)*\.\w[\w-]*\w)",
@@ -58,7 +59,8 @@ class Span(NamedTuple):
 def find_spans(text: str) -> Iterator[Span]:
     """Find the spans of `text`, in order; they do not overlap.
 
-    They are: `<tags>`, `</tags>` and comments; URLs with a scheme or `www.`, without the punctuation that follows them;
+    They are: `code` between backticks or in `<code>`, `<kbd>`, `<samp>`, `<tt>` and `<var>`; `<tags>`, `</tags>` and
+    comments; URLs with a scheme or `www.`, without the punctuation that follows them;
     e-mail addresses; `{placeholders}`, `{{…}}`, `${…}`, `%{…}`, `#{…}`; numbers with the sign of a unit or a currency,
     not with its name ("5 kg", "$5", but not "5 dollars"). A span has no tabs, line breaks or other control characters.
 

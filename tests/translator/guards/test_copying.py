@@ -30,6 +30,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
     text = "Łukasz (Åse), £20. Zoë 🙂!"
     assert [text[start:end] for start, end in unknown_parts(text, tokenizer)] == ["Łukasz", "Åse", "£20", "🙂"]
     assert not unknown_parts("L'été, où es-tu ? « Là », dit-elle…", tokenizer)
+    rare = "© 2024 Tom®"
+    assert [rare[start:end] for start, end in unknown_parts(rare, tokenizer)] == ["©", "®"]
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ from translate.translator.translation import Translation, join_segments
 
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
+_RARE = re.compile("[©®™]")  # known and lost all the same
 _LETTER = re.compile(r"[^\W_]")
 _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
 
 
 def unknown_parts(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
-    """Return where symbols and words are that hold characters that the tokenizer lacks: start and end.
+    """Return where symbols and words are that hold characters that the tokenizer lacks, or ©, ® or ™: start and end.
 
     The marks of a sentence behind such a word are no part of it. Of a word of known letters with unknown symbols, such
     as emoji, these alone are returned, but of one with digits all.
@@ -27,9 +28,9 @@ def unknown_parts(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
     found = []
     for match in _WORD.finditer(text):
         word = match[0].rstrip(".,;:!?…")
-        if word.isascii() or not tokenizer.lacks(word):
+        if word.isascii() or not (tokenizer.lacks(word) or _RARE.search(word)):
             continue
-        symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0])]
+        symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0]) or _RARE.search(one[0])]
         rest = _SYMBOLS.sub("", word)
         whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and tokenizer.lacks(rest))
         for start, end in [(0, len(word))] if whole else symbols:
