@@ -16,6 +16,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from translate.common.errors import first_line
 from translate.common.resources import conf_dir
 from translate.config.files import unknown_setting
 
@@ -133,7 +134,7 @@ def _explain(error: Exception, schema: type) -> str:
     for pattern, message in _MESSAGES:
         if found := re.search(pattern, text):
             return message(found, schema)
-    line = str(chain[-1]).strip().splitlines()[0]
+    line = first_line(chain[-1])
     key = re.search(r"full_key: (\S+)", text)
     return f"{key[1]}: {line}" if key and not isinstance(error, ValueError) else line
 

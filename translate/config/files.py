@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from translate.common.errors import first_line
 from translate.common.files import write_text
 from translate.config.build import build_config
 from translate.config.plain_yaml import read_plain_yaml
@@ -29,7 +30,7 @@ def load_config(path: Path, schema: type[Config], changes: Mapping[str, Any] | N
         return build_config(schema, _changed(values, changes) if changes else values)
     except ValueError as error:
         changed = f" with {', '.join(f'{key}={value}' for key, value in changes.items())}" if changes else ""
-        raise ValueError(f"{path}{changed}: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{path}{changed}: {first_line(error)}") from error
 
 
 def _changed(values: Mapping[Any, Any], changes: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor, nn
 
+from translate.common.errors import first_line
 from translate.config.decode import DecodeConfig
 from translate.config.model import ModelConfig
 from translate.model.layers import DecoderLayer, EncoderLayer
@@ -107,7 +108,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         found = load_file(file) if file == safe else torch.load(file, map_location="cpu", weights_only=True)
         return {name: tensor.float() for name, tensor in found.items()}
     except Exception as error:  # whatever a reader says of a damaged file
-        raise ValueError(f"{file} holds no weights: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{file} holds no weights: {first_line(error)}") from error
 
 
 @torch.no_grad()

@@ -13,6 +13,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from translate.common.errors import first_line
 from translate.convert.huggingface import check_numbers
 from translate.convert.tokenizer import PAD
 
@@ -88,7 +89,7 @@ def _mapping(text: str, path: Path) -> dict[str, Any]:
     try:
         found = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # in C: a vocabulary has 60,000 lines
     except yaml.YAMLError as error:
-        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{path} cannot be read: {first_line(error)}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} is no mapping")
     return {str(key): value for key, value in found.items()}
@@ -99,7 +100,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{path} cannot be read: {first_line(error)}") from error
 
 
 def _check(settings: Mapping[str, Any], path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from translate import __version__
+from translate.common.errors import first_line
 from translate.config.convert import ConvertConfig
 from translate.convert.huggingface import fill, network_of, read_weights, search_of
 from translate.convert.marian import read_marian
@@ -72,7 +73,7 @@ def _find(source: str) -> Path:
     try:
         return Path(snapshot_download(source, allow_patterns=list(_FILES)))
     except Exception as error:  # the hub's many: no network, no such model, no permission
-        raise ValueError(f"{source} is no directory and cannot be fetched: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{source} is no directory and cannot be fetched: {first_line(error)}") from error
 
 
 def _tokenizer(

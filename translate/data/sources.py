@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from translate.common.errors import first_line
 from translate.common.files import write_text
 from translate.data.readers import missing_column, read_aligned, read_table, suffix
 
@@ -197,7 +198,7 @@ def _one_line(what: str, hint: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         raise ValueError(f"{what} ({reason}); {hint}") from error
 
 

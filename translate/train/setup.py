@@ -14,6 +14,7 @@ from lightning.pytorch.callbacks import EarlyStopping, EMAWeightAveraging
 from lightning.pytorch.loggers import Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 from torch import nn
 
+from translate.common.errors import first_line
 from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.model.transformer import Transformer
@@ -122,7 +123,7 @@ def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
     try:
         return kinds[name](**settings)
     except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
 
 
@@ -177,7 +178,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
             default_root_dir=run_dir,
         )
     except MisconfigurationException as error:
-        raise ValueError(f"trainer settings that this machine cannot follow: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"trainer settings that this machine cannot follow: {first_line(error)}") from error
 
 
 def _quiet_lightning() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from translate.common.errors import first_line
 from translate.infer.bulk.shards import Shard
 from translate.infer.bulk.worker import Outcome, Worker, as_values
 
@@ -62,7 +63,7 @@ def on_ray(args: argparse.Namespace, shards: Sequence[Shard]) -> Iterator[Outcom
             include_dashboard=None if address else False,
         )
     except (ConnectionError, ValueError) as error:
-        raise ValueError(f"--ray ({address}) cannot be reached: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"--ray ({address}) cannot be reached: {first_line(error)}") from error
     try:
         there = ray.cluster_resources()
         room = int(there.get("CPU", 0) // cpus)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from translate.common.errors import first_line
 from translate.infer.lines import LINES, read_chunks
 
 COLUMN = "translation"  # of JSON objects and Parquet rows: where the translation goes
@@ -184,7 +185,7 @@ class Parquet(Format):
                 for rows in file.iter_batches(batch_size=LINES):
                     yield Chunk([text or "" for text in rows.column(self.column).to_pylist()], rows=rows)
         except pyarrow.ArrowException as error:
-            raise ValueError(f"{path}: damaged: {str(error).splitlines()[0]}") from error
+            raise ValueError(f"{path}: damaged: {first_line(error)}") from error
 
     def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
         """See `Format.write`."""

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from translate.common.errors import first_line
 from translate.data.cleaning import clean_text
 from translate.infer.answers import Settings, lines_per_source, pair_lines
 from translate.infer.bulk.shards import Chunk, Shard, format_of
@@ -129,5 +130,5 @@ def as_values(found: Shard | Outcome) -> dict[str, Any]:
 
 
 def _first_line(error: Exception) -> str:
-    text = (str(error) or type(error).__name__).splitlines()[0]
+    text = first_line(error)
     return text if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {text}"

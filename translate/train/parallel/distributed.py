@@ -12,6 +12,7 @@ from lightning.fabric.plugins.environments.torchelastic import TorchElasticEnvir
 from lightning.pytorch.strategies import DDPStrategy, Strategy
 from torch.distributed import DistError
 
+from translate.common.errors import first_line
 from translate.config.trainer import TrainerConfig
 from translate.train import LAST_CHECKPOINT
 from translate.train.parallel.sharded import ShardedStrategy
@@ -70,7 +71,7 @@ def explain_lost_process(error: RuntimeError, run_dir: Path) -> str | None:
     """Return the message for a collective that failed because another process is gone; None for another error."""
     if not isinstance(error, DistError) and "gloo" not in str(error):
         return None
-    lost = f"this run has lost, or never found, another of its processes ({str(error).splitlines()[0]})"
+    lost = f"this run has lost, or never found, another of its processes ({first_line(error)})"
     if (run_dir / LAST_CHECKPOINT).exists():
         return f"{lost}; go on with\n  {resume_command(run_dir)}"
     return f"{lost}; there is no checkpoint yet, so start again"

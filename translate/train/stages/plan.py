@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from translate.common.errors import first_line
 from translate.config.files import unknown_setting
 from translate.config.train import TrainConfig
 from translate.train.stages.kinds import (
@@ -125,5 +126,5 @@ def _with_settings(base: TrainConfig, changes: Mapping[str, Any]) -> TrainConfig
         except (ConfigKeyError, ConfigAttributeError) as error:
             raise ValueError(unknown_setting(key, TrainConfig)) from error
         except OmegaConfBaseException as error:
-            raise ValueError(f"{key}: {str(error).splitlines()[0]}") from error
+            raise ValueError(f"{key}: {first_line(error)}") from error
     return OmegaConf.to_object(merged)  # type: ignore[return-value]

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from lightning.fabric.plugins.io import TorchCheckpointIO
 
+from translate.common.errors import first_line
 from translate.common.files import atomic_write, remove_leftovers
 
 
@@ -32,5 +33,5 @@ class SafeCheckpointIO(TorchCheckpointIO):
         try:
             return torch.load(path, map_location=map_location, weights_only=True)  # type: ignore[no-any-return]
         except Exception as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0]
+            reason = first_line(error)
             raise ValueError(f"{path} cannot be loaded as a checkpoint: {reason}") from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from translate.common.cores import available_cores
+from translate.common.errors import first_line
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids
@@ -76,7 +77,7 @@ class CTranslate2Engine(Engine):
                 str(path), name, device_index=index, compute_type=compute_type, **threads
             )
         except RuntimeError as error:
-            raise ValueError(f"CTranslate2 cannot open {path}: {str(error).splitlines()[0]}") from error
+            raise ValueError(f"CTranslate2 cannot open {path}: {first_line(error)}") from error
 
     @property
     def device(self) -> str:

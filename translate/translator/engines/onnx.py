@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from translate.common.cores import available_cores
+from translate.common.errors import first_line
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids
@@ -141,4 +142,4 @@ def _session(path: Path) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own have no common class
-        raise ValueError(f"onnxruntime cannot open {path}: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"onnxruntime cannot open {path}: {first_line(error)}") from error

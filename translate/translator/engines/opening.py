@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from translate.common.cores import limit_threads
+from translate.common.errors import first_line
 from translate.common.extras import INSTALL_TRAIN
 from translate.common.memory import limit_kernel_caches
 from translate.config.decode import PRECISIONS
@@ -101,5 +102,5 @@ def find_device(name: str) -> torch.device:
             raise ValueError(f"device ({name}) is not supported; give cpu, cuda, cuda:N or auto")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device ({name}) cannot be used here: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"device ({name}) cannot be used here: {first_line(error)}") from error
     return device
