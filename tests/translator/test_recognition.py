@@ -85,3 +85,7 @@ def test_each_text_is_translated_as_if_its_direction_had_been_given(
     begun = both_ways.translate(["Où est la gare ?", "Hello."], tgt_lang="auto", prefixes=["a", None], max_output_len=8)
     assert begun[0].text.startswith("a")
     assert [one.tgt_lang for one in begun] == ["en", "fr"]
+
+
+def test_accents_of_their_own_do_not_mislead(general: Translator) -> None:
+    assert general.recognize(["Ou\u0300 c\u0327a ?"]) == ["fr"]

@@ -37,6 +37,10 @@ def test_a_paragraph_is_cut_where_sentences_end_and_nowhere_else() -> None:
         "It was late!",
     ]
     assert split_paragraph(text, lambda piece: True) == [text]
+    whole = "Come at 9 a.m. Monday, approx. 500 of you, or on Sept. 11, 2001.", "Or in janv. 2020, said Gov. Brown."
+    assert split_paragraph(" ".join(whole), lambda piece: False) == [*whole]
+    months = "I came in Sept.", "He went in Oct."
+    assert split_paragraph(" ".join(months), lambda piece: False) == [*months]
     many = "Yes. " * 2_000 + "No."  # more sentences than Python allows calls within calls
     assert split_paragraph(many, lambda piece: len(piece) < 5) == ["Yes."] * 2_000 + ["No."]
 

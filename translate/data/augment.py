@@ -16,7 +16,7 @@ ADDED = {
     "typeset": "with the marks of print",
     "renamed": "other names and numbers",
 }
-RECIPE = 2  # another number makes pairs anew that were added by earlier versions and cached
+RECIPE = 3  # another number makes pairs anew that were added by earlier versions and cached
 _BUFFER = 1_000  # pairs that wait to be joined, so that neighbours in a file do not meet
 _MOST_JOINED = 5
 

@@ -88,7 +88,7 @@ def _printed(text: str, lang: str) -> str:
 
 
 _NAME = re.compile(r"\b[B-DF-GJ-NP-TV-Z][^\W\d_A-Z]{2,}\b")  # no vowel or h: before one French drops letters of others
-_NUMBER = re.compile(r"(?<![\d.,])\d{2,}(?![\d.,]?\d)")
+_NUMBER = re.compile(r"(?<![\w.,])\d{2,}(?![.,]?\d|\w)")
 _CONSONANTS, _VOWELS = "bcdfgjklmnprstvwxyz", "aeiouaeioy"
 
 
@@ -99,6 +99,7 @@ def renamed(pair: Pair, random: Random) -> Pair | None:
 
     >>> renamed(Pair("Tom is 21.", "Tom a 21 ans."), Random(3))
     Pair(src='Lywybb is 49.', tgt='Lywybb a 49 ans.')
+    >>> renamed(Pair("May 21st", "Le 21 mai"), Random(3))
     """
     shared = [word for kind in (_NAME, _NUMBER) for word in kind.findall(pair.src) if word in kind.findall(pair.tgt)]
     if not shared:

@@ -49,6 +49,10 @@ class Terminology:
         for found in self._by_word.values():
             found.sort(key=lambda term: (-len(term[0]), term[0].islower()))  # as it is written, before in any case
 
+    def __bool__(self) -> bool:
+        """Whether there is any term."""
+        return bool(self._by_word)
+
     def find(self, text: str) -> Iterator[Use]:
         """Find the terms in a clean text, in order; they do not overlap.
 

@@ -58,8 +58,11 @@ _LONGEST = 12  # characters, more than any abbreviation has
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?:[^\W\d_]|(?-i:[A-Z](?:\.[A-Z])+)|"
     r"mrs?|ms|drs?|prof|st|mt|no|vs|etc|e\.g|i\.e|cf|[js]r|inc|ltd|co|fig|vol|pp?|ch|mm|mmes?|mlles?|"
-    r"mgr|me|av|env|ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col)\Z",
+    r"mgr|me|av|env|ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col|a\.m|p\.m|gov|sen|rep|approx|dept|ph\.d|boul)\Z",
     re.IGNORECASE,
+)
+_BEFORE_DIGITS = re.compile(  # months, and what numbers follow
+    r"(?<!\w)(?:jan|feb|mar|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z", re.IGNORECASE
 )
 
 
@@ -75,7 +78,7 @@ def split_sentences(line: str) -> list[tuple[str, str]]:
     for match in _ENDS.finditer(line):
         if match[0].rstrip() == ".":
             before = line[max(start, match.start() - _LONGEST) : match.start()]
-            if _ABBREVIATION.search(before):
+            if _ABBREVIATION.search(before) or (line[match.end()].isdigit() and _BEFORE_DIGITS.search(before)):
                 continue
         sentences.append((line[start : match.start(1)], match[1]))
         start = match.end()

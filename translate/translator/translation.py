@@ -33,7 +33,8 @@ class TranslatedHypothesis(NamedTuple):
         log_prob: Sum of the tokens' log-probabilities, natural log.
         token_ids: Target ids, EOS last; for a text translated in segments, those of all segments.
         token_log_probs: Those of the tokens; their sum is `log_prob`. None from a CTranslate2 model.
-        parts: The clean source and `text`; for a text translated in segments, each segment with its translation.
+        parts: The clean source and `text`; for a text translated in segments, each segment with its translation; with
+            stand-ins, where a guard put them in.
         alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
             the clean source and in `text`, counted from 0.
     """
@@ -53,8 +54,8 @@ class Translation(NamedTuple):
     Attributes:
         text: That of the best hypothesis; one line, "" for an empty source.
         score: That of the best hypothesis; 0 for an empty source.
-        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); none for an
-            empty source.
+        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); of a text in
+            segments the best of each, then the second best of each, and so on; none for an empty source.
         tgt_lang: Language it is in.
     """
 

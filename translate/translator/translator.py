@@ -19,6 +19,7 @@ from translate.config.decode import DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.markup.protect import fill_slots, translate_masked
+from translate.markup.spans import find_spans
 from translate.markup.terminology import Terminology
 from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
@@ -26,7 +27,7 @@ from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.guards.forms import Form, plain_form, single_spaces
+from translate.translator.guards.forms import Form, plain_characters, plain_form
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
@@ -200,7 +201,8 @@ class Translator:
             requests = list(map(Request, clean, [clean_text(prefix or "") for prefix in prefixes]))
             translations = translator._translate(requests, decode, progress)
         else:
-            run = partial(translator._translate_whole, protect=protect, terms=terms)
+            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
+            run = partial(translator._translate_whole, protect=protect, terminology=terminology)
             translations = run(texts if protect or terms else clean, decode, progress)
             if not alignments:
                 translations = guarded_translations(
@@ -210,7 +212,7 @@ class Translator:
                     decode,
                     tokenizer=translator.tokenizer,
                     src_lang=translator.config.src_lang,
-                    titles=not (protect or terms),
+                    kept=partial(_kept_ranges, protect=protect, terminology=terminology),
                 )
         return translator._with_alignments(clean, translations) if alignments else translations
 
@@ -224,7 +226,7 @@ class Translator:
             raise ValueError(f"only a model of both directions recognizes languages; this one translates {self._ways}")
         if self.recognizer is None:
             raise ValueError("this model directory has no languages.tsv to recognize languages by; name the language")
-        return self.recognizer.recognize(texts)
+        return self.recognizer.recognize(map(clean_text, texts))
 
     def score(
         self,
@@ -303,11 +305,10 @@ class Translator:
         progress: Progress | None = None,
         *,
         protect: bool,
-        terms: Mapping[str, str] | Terminology | None,
+        terminology: Terminology,
     ) -> list[Translation]:
         """Translate texts without prefixes, clean ones if nothing of them is kept; arguments as of `translate`."""
-        if protect or terms:
-            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
+        if protect or terminology:
             return self._translate_protected(texts, terminology, protect, decode, progress)
         return self._translate(list(map(Request, texts)), decode, progress)
 
@@ -428,8 +429,14 @@ class Translator:
 
 def _form(segment: Request, decode: DecodeConfig) -> Form:
     """Return what the model reads of a segment, and what its translation gets back."""
-    text = single_spaces(segment.text)
+    text = plain_characters(segment.text)
     return plain_form(text) if decode.form_guard and not segment.prefix else Form(text)
+
+
+def _kept_ranges(text: str, *, protect: bool, terminology: Terminology) -> list[tuple[int, int]]:
+    """Return where a text holds spans that come through, or terms."""
+    spans = [(span.start, span.end) for span in find_spans(text)] if protect else []
+    return spans + [(use.start, use.end) for use in terminology.find(text)]
 
 
 def _check_member(first: Translator, member: Translator, number: int) -> None:

@@ -42,7 +42,13 @@ class Activity:
 
     en: str
     fr: str
-    state: bool
+    flags: tuple[str, ...]
+
+    def fits(self, person: Person, tense: str) -> bool:
+        """Return whether a person does it in a tense; "middle" is the French "en train de"."""
+        if "state" in self.flags and tense not in _STATES:
+            return False
+        return not ("lasting" in self.flags and tense == "middle") and not ("one" in self.flags and person.slot == 5)
 
 
 I = Person("I", "je", Agreement(0))  # noqa: E741
@@ -65,7 +71,8 @@ class ActivityWriter:
         ]
         self.strangers = [person for person in self.people if person.en.startswith(_INDEFINITE)]
         self.activities = [
-            Activity(row["en"], row["fr"], bool(row["flags"])) for row in read_table(directory / "activities.tsv")
+            Activity(row["en"], row["fr"], tuple(row["flags"].split(",")))
+            for row in read_table(directory / "activities.tsv")
         ]
         self._around: dict[str, list[Pair]] = {}
         for row in read_table(directory / "surroundings.tsv"):
@@ -74,8 +81,9 @@ class ActivityWriter:
     def sentence(self) -> Pair:
         """Write one sentence."""
         write, tense = self.rng.choices([one[:2] for one in PATTERNS], [one[2] for one in PATTERNS])[0]
-        activities = [one for one in self.activities if tense in _STATES or not one.state]
-        return finish(write(self, self.rng.choice(self.people), self.rng.choice(activities), tense))
+        person = self.rng.choice(self.strangers if write in (caption, there_is) else self.people)
+        activity = self.rng.choice([one for one in self.activities if one.fits(person, tense)])
+        return finish(write(self, person, activity, tense))
 
     def doing(self, person: Person, activity: Activity, tense: str) -> Pair:
         """Put the activity into a tense, without the person."""
@@ -86,11 +94,12 @@ class ActivityWriter:
         """Return the French infinitive."""
         return french.infinitive_phrase(activity.fr, person.slot)
 
-    def around(self, *kinds: str) -> Pair:
+    def around(self, activity: Activity, *kinds: str) -> Pair:
         """Choose where or when, or neither."""
         if self.rng.random() >= _PLACES and "often" not in kinds:
             return EMPTY
-        return self.rng.choice([pair for kind in kinds for pair in self._around[kind]])
+        pair = self.rng.choice([pair for kind in kinds for pair in self._around[kind]])
+        return EMPTY if pair.en in activity.en else pair
 
     def _finite(self, person: Person, activity: Activity, tense: str) -> str:
         words = french.predicate(self.lexicon.french, activity.fr, tense, person.agreement).statement().split(" ")
@@ -101,7 +110,7 @@ class ActivityWriter:
 
 def statement(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
     """Write "A man is riding a horse in the park."."""
-    around = w.around(*_AROUND[tense])
+    around = w.around(activity, *_AROUND[tense])
     return _end(seq(Pair(person.en, person.fr), w.doing(person, activity, tense), around))
 
 
@@ -110,14 +119,13 @@ def about_me(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pa
     return statement(w, I, activity, tense)
 
 
-def caption(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pair:
+def caption(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
     """Write "A man riding a horse."."""
-    return _end(_scene(w, w.rng.choice(w.strangers), activity, tense))
+    return _end(_scene(w, person, activity, tense))
 
 
-def there_is(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pair:
+def there_is(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
     """Write "There is a man riding a horse."."""
-    person = w.rng.choice(w.strangers)
     scene = _scene(w, person, activity, tense)
     return _end(Pair(f"there {'are' if person.slot == 5 else 'is'} {scene.en}", f"il y a {scene.fr}"))
 
@@ -125,7 +133,7 @@ def there_is(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pa
 def _scene(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
     finite = w.doing(person, activity, tense).fr
     english = f"{person.en} {w.lexicon.english.ing(activity.en)}"
-    return seq(Pair(english, f"{person.fr} qui {finite}"), w.around("place"))
+    return seq(Pair(english, f"{person.fr} qui {finite}"), w.around(activity, "place"))
 
 
 def in_the_middle(w: ActivityWriter, person: Person, activity: Activity, _: str) -> Pair:
@@ -187,7 +195,7 @@ PATTERNS: tuple[tuple[Callable[[ActivityWriter, Person, Activity, str], Pair], s
     (about_me, "going", 2),
     (caption, "progressive", 8),
     (there_is, "progressive", 5),
-    (in_the_middle, "present", 6),
+    (in_the_middle, "middle", 6),
     (wish, "present", 6),
     (would_like, "present", 3),
     (question, "progressive", 4),

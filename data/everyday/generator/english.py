@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # The person slots are those of French: 0 I, 2 he or she, 3 we, 4 you, 5 they.
 BE_PRESENT = ("am", "are", "is", "are", "are", "are")
 BE_PAST = ("was", "were", "was", "were", "were", "were")
-DOUBLED_ENDINGS = frozenset({"begin", "forget", "prefer", "travel"})
+DOUBLED_ENDINGS = frozenset({"begin", "forget", "prefer", "travel", "shovel"})
 COMPARED_BY_MORE = frozenset({"wooden", "useful", "useless", "boring", "famous", "salty", "jealous", "nervous"})
 NEGATIVES = {"will": "won't", "can": "can't", "am": "am not", "must": "mustn't"}
 SMALL = (

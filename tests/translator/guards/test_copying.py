@@ -138,12 +138,14 @@ def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_f
     assert [one.text for one in found] == ["🙂 🎉", "Non.", "Oui 🙂"]
 
 
-def test_the_best_hypothesis_decides_and_others_that_lost_a_stand_in_are_left_out(tokenizer: Tokenizer) -> None:
+def test_the_best_hypothesis_decides_and_others_that_lost_a_stand_in_give_way(
+    tokenizer: Tokenizer,
+) -> None:
     def translate(texts: list[str]) -> list[Translation]:
         return [translation("En 2000.", "En deux mille.", "Dans 2000.")]
 
     (found,) = copy_lost(["In 48213."], [translation("En 48.")], tokenizer, translate, "en")
-    assert [one.text for one in found.hypotheses] == ["En 48213.", "Dans 48213."]
+    assert [one.text for one in found.hypotheses] == ["En 48213.", "Dans 48213.", "En 48."]
 
 
 @pytest.mark.parametrize(
@@ -207,6 +209,55 @@ def test_the_model_of_the_package_keeps_addresses_and_formulas(general: Translat
         for text, lang in (("Tom & Mary", "fr"), ("Tom & Mary", "en"))
     ]
     assert both == ["Tom et Mary", "Tom and Mary"]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Open README.md now.", {"README.md": "LISEZMOI.md"}),
+        ("We spend a lot on R&D.", {"R&D": "R et D"}),
+        ("He was born in 1984.", {"1984": "quatre-vingt-quatre"}),
+        ("I love 🍕 very much.", {"🍕": "la pizza"}),
+        ("→", {"→": "vers"}),
+        ("Word", {"Word": "Word"}),
+    ],
+)
+def test_no_guard_overrides_a_term(general: Translator, text: str, terms: dict[str, str]) -> None:
+    (target,) = terms.values()
+    assert target in general.translate([text], tgt_lang="fr", terms=terms)[0].text
+
+
+def test_no_guard_cuts_or_changes_what_is_protected(general: Translator) -> None:
+    code, tag, url = "`print('😀 hello world')`", '<img alt="smile 😀 big"/>', "https://x.org/cafe\u0301"
+    texts = [f"Run {code} now 🎉!", f"Click {tag} here 🎉 please.", f"See {url} now."]
+    found = general.translate(texts, tgt_lang="fr", protect=True)
+    assert [part in one.text for part, one in zip((code, tag, url), found, strict=True)] == [True] * 3
+
+
+def test_an_and_in_code_does_not_stand_for_that_between_words(tokenizer: Tokenizer) -> None:
+    text, output = "Salt & pepper, see `a & b`.", "Sel poivre, voir `a & b`."
+    assert not lost_parts(text, output, tokenizer)
+    (lost,) = lost_parts(text, output, tokenizer, [(text.index("`"), len(text) - 1)])
+    assert lost == (5, "&", "and")
+
+
+def test_degrees_stay_with_their_number(tokenizer: Tokenizer, general: Translator) -> None:
+    assert not unknown_parts("It is 20 °C, 35°F or 10°.", tokenizer)
+    (lost,) = lost_parts("It is 20 °C here, and 35°F there.", "Il fait 20 ici et 35 °F.", tokenizer)
+    assert lost == (6, "20 °C", "number")
+    assert "20 °C" in general.translate(["It is 20 °C outside."], tgt_lang="fr")[0].text
+
+
+def test_a_title_in_another_script_is_one_part(tokenizer: Tokenizer) -> None:
+    (part,) = lost_parts("He wrote «Война и мир» here.", "Il a écrit ici.", tokenizer)
+    assert part.text == "Война и мир"
+
+
+def test_there_are_as_many_hypotheses_as_asked_for(general: Translator) -> None:
+    text = "I saw @bob at https://a.org/x in 12345."
+    (found,) = general.translate([text], tgt_lang="fr", search="sample", num_hypotheses=8)
+    assert len(found.hypotheses) == 8
+    assert "12345" in found.text
 
 
 def test_the_guard_is_off_where_the_words_of_the_search_are_asked_for(general: Translator) -> None:

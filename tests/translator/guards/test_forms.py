@@ -2,7 +2,7 @@
 
 import pytest
 
-from translate.translator.guards.forms import Form, plain_form, single_spaces, translate_titles
+from translate.translator.guards.forms import Form, plain_characters, plain_form, translate_titles
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
@@ -44,7 +44,8 @@ def test_what_belongs_to_the_words_stays(text: str) -> None:
         ("«\u00a0Stop.\u00a0»", "en", '"X."'),
         ("«\u00a0Stop.\u00a0»", "de", "«\u00a0X.\u00a0»"),
         ("“Stop.”", "en", "“X.”"),
-        ('"Stop. I', "fr", '"X.'),  # what closes it may stand in another part of the text
+        ('"Stop. I', "fr", "«\u00a0X."),  # what closes it may stand in another part of the text
+        ('go."', "fr", "X.\u00a0»"),
         ("(**STOP NOW.**)", "fr", "(**X.**)"),
     ],
 )
@@ -60,14 +61,35 @@ def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
         return [translation("comment faire du pain", -0.3), translation("tom, marie et jean", -0.9)]
 
     texts = ["How to Make Bread Now", "Tom, Mary and John", "Tom and Mary live here.", "I am Tom.", "USA AND UK NOW"]
+    texts += ["Mr. Tom Brown", "St. John and St. Mark", "M. Jean Noir"]
     found = [translation(text, -0.5) for text in texts]
     again = translate_titles(texts, found, translate)
     assert asked == [["How to make bread now", "Tom, mary and john"]]
     assert again == [translation("comment faire du pain", -0.3), *found[1:]]
 
 
+def test_abbreviations_in_a_title_stay_in_capitals_and_terms_in_a_title_as_they_are() -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.extend(texts)
+        return [translation("x", -0.3)] * len(texts)
+
+    texts = ["NASA Launches a New Rocket", "Visit Our New Shop"]
+    found = [translation(text, -0.5) for text in texts]
+    translate_titles(texts, found, translate, lambda text: [(0, 5)] if "Shop" in text else [])
+    assert asked == ["NASA launches a new rocket"]
+
+
+def test_hyphens_apostrophes_and_letters_of_print_are_read_as_those_of_keyboards(general: Translator) -> None:
+    texts = ["This is a well\u2011known and long\u2010term plan.", "I\u00b4m in the o\ufb03ce."]
+    plain = ["This is a well-known and long-term plan.", "I'm in the office."]
+    found = general.translate([*texts, *plain], tgt_lang="fr")
+    assert [one.text for one in found[:2]] == [one.text for one in found[2:]]
+
+
 def test_spaces_side_by_side_are_one_also_without_the_guard(general: Translator) -> None:
-    assert single_spaces("a   b c  ") == "a b c "
+    assert plain_characters("a   b c  ") == "a b c "
     one, other = general.translate(["A cat sleeps.", "A   cat  sleeps."], tgt_lang="fr", form_guard=False)
     assert one.text == other.text
     assert other.hypotheses[0].parts[0][0] == "A   cat  sleeps."

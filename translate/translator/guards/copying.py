@@ -13,6 +13,7 @@ from typing import NamedTuple
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.forms import plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
+from translate.translator.guards.symbols import Ranges
 from translate.translator.translation import Translation
 
 _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source
@@ -46,11 +47,12 @@ def copy_lost(
     tokenizer: Tokenizer,
     translate: Callable[[list[str]], Iterable[Translation]],
     src_lang: str,
+    kept: Callable[[str], Ranges] = lambda _: (),
 ) -> list[Translation]:
     """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
 
-    A new one counts only if its best hypothesis holds every stand-in once, and of the others those that do; scores and
-    token ids are of the text with stand-ins.
+    A new one counts only if its best hypothesis holds every stand-in once, and of the others those that do; behind them
+    come hypotheses of the lossy one, so that there are as many. Scores and token ids are of the text with stand-ins.
 
     Args:
         texts: Clean sources.
@@ -58,28 +60,34 @@ def copy_lost(
         tokenizer: Tells which characters are unknown.
         translate: Translates texts with stand-ins.
         src_lang: Language of the sources.
+        kept: Where a text holds what comes through anyway, or as a term.
     """
     and_word = _AND_WORDS.get(src_lang, "&")
     results = list(found)
     lost = {
         place: own
         for place, (text, one) in enumerate(zip(texts, found, strict=True))
-        if (own := lost_parts(text, one.text, tokenizer))
+        if (own := lost_parts(text, one.text, tokenizer, kept(text)))
     }
     for attempt in range(_ATTEMPTS):
         masked = {place: _mask(texts[place], own, attempt, and_word) for place, own in lost.items()}
         masked = {place: one for place, one in masked.items() if one.text != texts[place]}
         again = translate([one.text for one in masked.values()]) if masked else ()
         for (place, one), new in zip(masked.items(), again, strict=True):
-            filled = {other: text for other in new.hypotheses if (text := one.fill(other.text)) is not None}
-            if new.hypotheses[0] in filled:
-                results[place] = new._replace(hypotheses=tuple(filled)).with_texts(list(filled.values()))
+            filled = [(other, one.fill(other.text)) for other in new.hypotheses]
+            if filled[0][1] is not None:
+                good = [other._replace(text=text) for other, text in filled if text is not None]
+                lossy = found[place].hypotheses[: len(filled) - len(good)]
+                results[place] = new._replace(text=good[0].text, hypotheses=(*good, *lossy))
                 del lost[place]
     return results
 
 
 def translate_copied(
-    texts: Sequence[str], found: Sequence[Translation], translate: Callable[[list[str]], Iterable[Translation]]
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    translate: Callable[[list[str]], Iterable[Translation]],
+    kept: Callable[[str], Ranges] = lambda _: (),
 ) -> list[Translation]:
     """Return translations, those anew in which a word that is the whole text came out as it is, such as "Hello".
 
@@ -90,9 +98,11 @@ def translate_copied(
         texts: Clean sources.
         found: Their translations.
         translate: Translates texts.
+        kept: Where a text holds what comes through anyway, or as a term.
     """
     results = list(found)
-    places = [place for place, text in enumerate(texts) if _LONE_WORD.fullmatch(text) and found[place].text == text]
+    lone = [place for place, text in enumerate(texts) if _LONE_WORD.fullmatch(text) and found[place].text == text]
+    places = [place for place in lone if not kept(texts[place])]
     again = translate([texts[place].lower() for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
         if one.text.lower() != texts[place].lower():

@@ -17,9 +17,14 @@ _QUOTES = {  # that open and close, and what they become, by the language that t
     "fr": (r'["“]\s*', "«\u00a0", r'\s*["”]', "\u00a0»"),
     "en": (r"«\s*", '"', r"\s*»", '"'),
 }
+_PLAIN = str.maketrans(
+    {"\u2010": "-", "\u2011": "-", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+_ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
 _MANY_SPACES = re.compile(" {2,}")
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
+_BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
 _TITLE = 3  # words with a capital that a title has
 _BETTER = 0.1  # nats of a token that lower case must gain
 _SMALL = 3  # letters of words that have none in a title
@@ -36,7 +41,7 @@ class Form(NamedTuple):
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
         head, tail = self.head, self.tail
-        if tgt_lang in _QUOTES and ('"' in head) == ('"' in tail):
+        if tgt_lang in _QUOTES:
             opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
         return head + (output.upper() if self.capitals else output) + tail
@@ -58,13 +63,20 @@ def plain_form(text: str) -> Form:
     return Form(text.lower() if capitals else text, head, tail, capitals)
 
 
-def single_spaces(text: str) -> str:
-    """Return a text without spaces side by side."""
-    return _MANY_SPACES.sub(" ", text)
+def plain_characters(text: str) -> str:
+    """Return a text without spaces side by side, with the plain hyphens, apostrophes and letters of keyboards.
+
+    >>> plain_characters("J\u00b4ai  vu l\u2019o\ufb03ce du rendez\u2011vous.")
+    "J'ai vu l’office du rendez-vous."
+    """
+    return _ACCENT.sub("'", _MANY_SPACES.sub(" ", text.translate(_PLAIN)))
 
 
 def translate_titles(
-    texts: Sequence[str], found: Sequence[Translation], translate: Callable[[list[str]], Iterable[Translation]]
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    translate: Callable[[list[str]], Iterable[Translation]],
+    kept: Callable[[str], Sequence[tuple[int, int]]] = lambda _: (),
 ) -> list[Translation]:
     """Return translations, those of Texts Like This One from lower case if they have a better score then.
 
@@ -72,10 +84,11 @@ def translate_titles(
         texts: Clean sources.
         found: Their translations.
         translate: Translates texts.
+        kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
     results = list(found)
-    places = [place for place, text in enumerate(texts) if _is_title(text)]
-    again = translate([texts[place][:1] + texts[place][1:].lower() for place in places]) if places else ()
+    places = [place for place, text in enumerate(texts) if _is_title(text) and not kept(text)]
+    again = translate([texts[place][:1] + _lower(texts[place][1:]) for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
         if one.score > found[place].score + _BETTER:
             results[place] = one
@@ -103,8 +116,18 @@ def _peel(text: str) -> tuple[str, str, str] | None:
     return begin + inside[:start], inside.strip(), inside[stop:] + end
 
 
+def _lower(text: str) -> str:
+    """Return a text in lower case, but for abbreviations such as NASA."""
+    return _WORDS.sub(lambda match: match[0] if match[0].isupper() and len(match[0]) > 1 else match[0].lower(), text)
+
+
 def _is_title(text: str) -> bool:
-    """Return whether a text has capitals as a title has: some, and words without one only if they are short."""
+    """Return whether a text has capitals as a title has: some, and words without one only if they are short.
+
+    Mr. and the like are before names, whose capitals tell nothing.
+    """
+    if _BEFORE_NAMES.search(text):
+        return False
     words = _WORDS.findall(text)
     with_capital = [word for word in words if word[0].isupper() and not word[1:].isupper()]
     others = [word for word in words if word.islower()]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
-from translate.translator.guards.forms import translate_titles
-from translate.translator.guards.symbols import translate_around
+from translate.translator.guards.forms import plain_characters, translate_titles
+from translate.translator.guards.symbols import Ranges, translate_around
 from translate.translator.translation import Translation
 
 Translate = Callable[[list[str], DecodeConfig], list[Translation]]
@@ -23,7 +23,7 @@ def guarded_translations(
     *,
     tokenizer: Tokenizer,
     src_lang: str,
-    titles: bool,
+    kept: Callable[[str], Ranges],
 ) -> list[Translation]:
     """Return translations, those anew that the guards of the settings find fault with.
 
@@ -34,17 +34,18 @@ def guarded_translations(
         decode: Says which guards there are, `form_guard` and `copy_guard`.
         tokenizer: Tells which characters are unknown.
         src_lang: Language of the sources.
-        titles: Whether texts with the capitals of a title may be translated in lower case.
+        kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
-    if decode.form_guard and titles:
-        found = translate_titles(texts, found, lambda some: translate(some, decode))
+    texts = [plain_characters(text) for text in texts]
+    if decode.form_guard:
+        found = translate_titles(texts, found, lambda some: translate(some, decode), kept)
     if not decode.copy_guard:
         return found
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
 
     def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
-        found = translate_copied(texts, found, lambda some: translate(some, exact))
-        return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang)
+        found = translate_copied(texts, found, lambda some: translate(some, exact), kept)
+        return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang, kept)
 
     found = guard(texts, found)
-    return translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode)
+    return translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode, kept)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.symbols import has_letters, unknown_parts
+from translate.translator.guards.symbols import Ranges, has_letters, unknown_parts
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 # A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.
@@ -23,6 +23,7 @@ _ADDRESS = re.compile(  # of a mailbox, a page or a file; a name or a subject as
 _FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.,]*)+")
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
+_TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
@@ -35,7 +36,7 @@ class LostPart(NamedTuple):
     Attributes:
         start: Where it begins.
         text: It itself.
-        kind: Number (an amount or a formula, too), word (an address, too), or and.
+        kind: Number (an amount, a temperature or a formula, too), word (an address, too), or and.
     """
 
     start: int
@@ -43,19 +44,25 @@ class LostPart(NamedTuple):
     kind: str
 
 
-def lost_parts(text: str, output: str, tokenizer: Tokenizer) -> list[LostPart]:
+def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[LostPart]:
     """Return what of a clean text its translation has lost, in order; nothing overlaps, and of very long texts nothing.
 
     Args:
         text: Source.
         output: Its translation.
         tokenizer: Tells which characters are unknown.
+        kept: Where the text holds what comes through anyway, or as a term.
     """
     if len(text) > _LONGEST:
         return []
-    words = [LostPart(start, text[start:end], "word") for start, end in unknown_parts(text, tokenizer)]
+    words = [
+        LostPart(start, text[start:end], "word") for start, end in _joined(text, unknown_parts(text, tokenizer, kept))
+    ]
     lost = [word for word in words if has_letters(word.text) and output.count(word.text) < text.count(word.text)]
-    inside = {place for word in words for place in range(word.start, word.start + len(word.text))}
+    for start, end in kept:
+        output = output.replace(text[start:end], "", 1)
+    taken = [*kept, *((word.start, word.start + len(word.text)) for word in words)]
+    inside = {place for start, end in taken for place in range(start, end)}
     for pattern, kind, is_kept in _KINDS:
         for match in pattern.finditer(text):
             one = LostPart(match.start(), match[0].rstrip(".,"), kind)
@@ -65,6 +72,16 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer) -> list[LostPart]:
                 if not is_kept(output, one.text):
                     lost.append(one)
     return sorted(lost)
+
+
+def _joined(text: str, ranges: Ranges) -> list[tuple[int, int]]:
+    """Return ranges, those as one that only a space is between: a title in another script."""
+    joined: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if joined and text[joined[-1][1] : start] == " ":
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return joined
 
 
 def _has_text(text: str, part: str) -> bool:
@@ -100,6 +117,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (_ADDRESS, "word", _has_text),
     (_FORMULA, "number", _has_formula),
     (_AMOUNT, "number", _has_amount),
+    (_TEMPERATURE, "number", _has_formula),
     (_NUMBER, "number", _has_number),
     (_AND, "and", _has_text),
 )

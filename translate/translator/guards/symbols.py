@@ -10,32 +10,34 @@ from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.forms import Form, plain_form
 from translate.translator.translation import Translation, join_segments
 
+Ranges = Sequence[tuple[int, int]]  # of characters, start and end
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
 _RARE = re.compile("[©®™]")  # known and lost all the same
+_DEGREES = re.compile(r"[-+]?[\d.,]*°[CF]?")  # a part of numbers
 _LETTER = re.compile(r"[^\W_]")
 _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
 
 
-def unknown_parts(text: str, tokenizer: Tokenizer) -> list[tuple[int, int]]:
+def unknown_parts(text: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[tuple[int, int]]:
     """Return where symbols and words are that hold characters that the tokenizer lacks, or ©, ® or ™: start and end.
 
     The marks of a sentence behind such a word are no part of it. Of a word of known letters with unknown symbols, such
-    as emoji, these alone are returned, but of one with digits all.
+    as emoji, these alone are returned, but of one with digits all. Nothing is returned that overlaps `kept`.
     """
     if text.isascii():
         return []
     found = []
     for match in _WORD.finditer(text):
         word = match[0].rstrip(".,;:!?…")
-        if word.isascii() or not (tokenizer.lacks(word) or _RARE.search(word)):
+        if word.isascii() or _DEGREES.fullmatch(word) or not (tokenizer.lacks(word) or _RARE.search(word)):
             continue
         symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0]) or _RARE.search(one[0])]
         rest = _SYMBOLS.sub("", word)
         whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and tokenizer.lacks(rest))
         for start, end in [(0, len(word))] if whole else symbols:
             found.append((match.start() + start, match.start() + end))
-    return found
+    return [(start, end) for start, end in found if not any(start < last and first < end for first, last in kept)]
 
 
 def translate_around(
@@ -44,6 +46,7 @@ def translate_around(
     tokenizer: Tokenizer,
     translate: Callable[[list[str]], Iterable[Translation]],
     decode: DecodeConfig,
+    kept: Callable[[str], Ranges] = lambda _: (),
 ) -> list[Translation]:
     """Return translations, those in parts whose best one has lost a symbol of its source that the tokenizer lacks.
 
@@ -56,15 +59,16 @@ def translate_around(
         tokenizer: Tells which characters are unknown.
         translate: Translates texts without such symbols.
         decode: Of the search.
+        kept: Where a text holds what comes through anyway, or as a term.
     """
     results = list(found)
     cut: dict[int, tuple[Form, list[str]]] = {}
     for place, (text, one) in enumerate(zip(texts, found, strict=True)):
-        if text and not has_letters(text):
+        if text and not has_letters(text) and not kept(text):
             results[place] = one.with_texts([text] * len(one.hypotheses))
-        elif _has_lost_symbols(text, one.text, tokenizer):
+        elif _has_lost_symbols(text, one.text, tokenizer, kept(text)):
             form = plain_form(text) if decode.form_guard else Form(text)
-            cut[place] = form, _parts_around(form.text, tokenizer)
+            cut[place] = form, _parts_around(form.text, tokenizer, kept(form.text))
     wanted = [part for _, parts in cut.values() for part in parts[::2] if has_letters(part)]
     again = iter(translate(wanted) if wanted else ())
     for place, (form, parts) in cut.items():
@@ -85,15 +89,15 @@ def has_letters(text: str) -> bool:
     return _LETTER.search(text) is not None
 
 
-def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer) -> bool:
-    symbols = {text[start:end] for start, end in unknown_parts(text, tokenizer)}
+def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer, kept: Ranges) -> bool:
+    symbols = {text[start:end] for start, end in unknown_parts(text, tokenizer, kept)}
     return any(output.count(one) < text.count(one) for one in symbols if not has_letters(one))
 
 
-def _parts_around(text: str, tokenizer: Tokenizer) -> list[str]:
+def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[str]:
     """Return the parts of a text to translate, some empty, and between them what stays."""
     parts, start = [], 0
-    for begin, end in unknown_parts(text, tokenizer):
+    for begin, end in unknown_parts(text, tokenizer, kept):
         if not has_letters(text[begin:end]):
             before = text[start:begin]
             parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
