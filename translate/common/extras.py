@@ -6,6 +6,7 @@ _TRAIN = frozenset(
         "torch",
         "lightning",
         "datasets",
+        "pyarrow",
         "hydra",
         "omegaconf",
         "sacremoses",

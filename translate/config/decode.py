@@ -105,18 +105,18 @@ class DecodeConfig:
     )
     copy_guard: bool = setting(
         False,
-        "Translate again, with a common name or number as a stand-in, where the best output has lost a number of four "
-        "or more digits, an amount of money, a temperature, a formula, an address of mail, page or file, a @name or #subject, or a "
-        'word with characters that the tokenizer lacks, such as emoji; with the word for it where it has lost "&"; '
-        "and in lower case a text of one word that came out as it is. For models that know English names; texts with "
-        "prefixes or alignments are left as they are.",
+        "Translate again, with a common name or number as a stand-in, where the best output has lost a number of "
+        "four or more digits, an amount of money, a temperature, a formula, an address of mail, page or file, a "
+        "@name or #subject, or a word with characters that the tokenizer lacks, such as emoji; with the word for "
+        'it where it has lost "&"; and in lower case a text of one word that came out as it is. For models that '
+        "know English names; texts with prefixes or alignments are left as they are.",
     )
     form_guard: bool = setting(
         False,
-        "Translate without its form a sentence in quotation marks, brackets or emphasis, and one of five letters or "
-        "more in capitals, which its translation gets back; and in lower case a text with the capitals of a title, if "
-        "that has the better score (not with alignments, nor if it holds a protected part or a term). For models that have learnt little "
-        "such text; not with prefixes.",
+        "Translate without its form a sentence in quotation marks, brackets or emphasis, and one of five letters "
+        "or more in capitals, which its translation gets back; and in lower case a text with the capitals of a "
+        "title, if that has the better score (not with alignments, nor if it holds a protected part or a term). "
+        "For models that have learnt little such text; not with prefixes.",
     )
     paragraph_len: int = setting(
         32,

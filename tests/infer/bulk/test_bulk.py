@@ -1,6 +1,7 @@
 """Many files: what comes out is what each file gives by itself, whoever dies and whatever a line holds."""
 
 import gzip
+import importlib
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from translate.common.files import free_lock
 from translate.infer.__main__ import main
 from translate.infer.arguments import parse
 from translate.infer.bulk.shards import find_shards
-from translate.infer.bulk.worker import Worker
+from translate.infer.bulk.worker import Worker, what_failed
 
 TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
 OPTIONS = ("--model", str(TINY), "--precision", "32", "--greedy")
@@ -306,3 +307,12 @@ def test_settings_and_addresses_are_refused_before_anything_is_written(tmp_path:
     pytest.importorskip("ray")
     with pytest.raises(ValueError, match=r"^--ray \(127\.0\.0\.1:9\) cannot be reached: Connection refused$"):
         main([*command, "--ray", "127.0.0.1:9"])
+
+
+def test_a_missing_package_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError) as raised:
+        importlib.import_module("pyarrow")
+    raised.value.name = "pyarrow"
+    assert what_failed(raised.value) == "this needs pyarrow, which is not installed: pip install -e '.[train]'"
+    assert what_failed(KeyError("x")) == "KeyError: 'x'"

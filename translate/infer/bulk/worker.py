@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from translate.common.errors import first_line
+from translate.common.extras import explain_missing
 from translate.data.cleaning import clean_text
 from translate.infer.answers import Settings, lines_per_source, pair_lines
 from translate.infer.bulk.shards import Chunk, Shard, format_of
@@ -72,7 +73,7 @@ class Worker:
         except Exception as error:  # whatever it is, the other shards go on
             with suppress(FileNotFoundError):
                 part.unlink()
-            return Outcome(shard.name, error=_first_line(error))
+            return Outcome(shard.name, error=what_failed(error))
         return Outcome(shard.name, str(part), rows.lines, rows.failed)
 
     def _translated(self, chunks: Iterator[Chunk], rows: _Rows) -> Iterator[tuple[Chunk, list[str]]]:
@@ -98,7 +99,7 @@ class Worker:
             return self._answer(texts)
         except Exception as error:
             if len(texts) == 1:
-                problems[first] = _first_line(error)
+                problems[first] = what_failed(error)
                 return ["\n".join([f"{clean_text(texts[0])}\t"] * self._lines_each)]
             middle = len(texts) // 2
             found = self._outputs(texts[:middle], first, problems)
@@ -129,6 +130,9 @@ def as_values(found: Shard | Outcome) -> dict[str, Any]:
     return {name: str(value) if hasattr(value, "__fspath__") else value for name, value in asdict(found).items()}
 
 
-def _first_line(error: Exception) -> str:
+def what_failed(error: Exception) -> str:
+    """Return in a line why a file or a line has no translation, and for a missing package what brings it."""
+    if isinstance(error, ModuleNotFoundError) and (hint := explain_missing(error)):
+        return hint
     text = first_line(error)
     return text if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {text}"
