@@ -96,7 +96,7 @@ def test_spaces_side_by_side_are_one_also_without_the_guard(general: Translator)
 
 
 def test_the_model_of_the_package_translates_every_form_alike(general: Translator) -> None:
-    text = "I don't understand the question."
+    text = "My brother is reading a book."
     plain, *forms = (
         one.text
         for one in general.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
