@@ -198,8 +198,7 @@ def _one_line(what: str, hint: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = first_line(error)
-        raise ValueError(f"{what} ({reason}); {hint}") from error
+        raise ValueError(f"{what} ({first_line(error)}); {hint}") from error
 
 
 def _file_hash(path: Path, cache_dir: Path) -> str:

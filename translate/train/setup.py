@@ -123,8 +123,7 @@ def _make_logger(name: str, settings: Mapping[str, Any]) -> Logger:
     try:
         return kinds[name](**settings)
     except Exception as error:
-        reason = first_line(error)
-        raise ValueError(f"trainer.loggers.{name} cannot be made: {reason}") from error
+        raise ValueError(f"trainer.loggers.{name} cannot be made: {first_line(error)}") from error
 
 
 class Patience(EarlyStopping):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generator import french
+from generator import english, french
 from generator.french import Agreement
 from generator.lexicon import Lexicon, read_table
-from generator.phrases import EMPTY, Pair, finish, seq
+from generator.phrases import EMPTY, FRENCH_TENSES, PRONOUNS, Nominal, Pair, finish, seq
 
 SIZE = 4_000
 _PLACES = 0.35  # of the sentences end in where or when
@@ -19,21 +19,6 @@ _AGREEING = {"assis": "assise", "allongé": "allongée"}
 JUDGED = frozenset({"A man is riding a horse."})  # by which the general model is judged
 _INDEFINITE = ("a ", "an ", "two ", "three ", "several ", "many ", "some ", "four ")
 _AROUND = {"progressive": ("place", "time"), "present": ("often",), "continuous": ("place",), "going": ("place",)}
-_FRENCH = {"progressive": "present", "present": "present", "continuous": "imperfect", "going": "near"}
-
-
-@dataclass(frozen=True)
-class Person:
-    """Who does something."""
-
-    en: str
-    fr: str
-    agreement: Agreement
-
-    @property
-    def slot(self) -> int:
-        """The person slot of the verb."""
-        return self.agreement.slot
 
 
 @dataclass(frozen=True)
@@ -44,15 +29,14 @@ class Activity:
     fr: str
     flags: tuple[str, ...]
 
-    def fits(self, person: Person, tense: str) -> bool:
+    def fits(self, person: Nominal, tense: str) -> bool:
         """Return whether a person does it in a tense; "middle" is the French "en train de"."""
         if "state" in self.flags and tense not in _STATES:
             return False
         return not ("lasting" in self.flags and tense == "middle") and not ("one" in self.flags and person.slot == 5)
 
 
-I = Person("I", "je", Agreement(0))  # noqa: E741
-YOU = Person("you", "vous", Agreement(4))
+ME, YOU = PRONOUNS[:2]
 
 
 class ActivityWriter:
@@ -66,7 +50,7 @@ class ActivityWriter:
     def __init__(self, directory: Path, rng: random.Random) -> None:
         self.rng, self.lexicon = rng, Lexicon(directory)
         self.people = [
-            Person(row["en"], row["fr"], Agreement(int(row["slot"]), bool(row["feminine"])))
+            Nominal(row["en"], row["fr"], Agreement(int(row["slot"]), bool(row["feminine"])))
             for row in read_table(directory / "people.tsv")
         ]
         self.strangers = [person for person in self.people if person.en.startswith(_INDEFINITE)]
@@ -85,12 +69,12 @@ class ActivityWriter:
         activity = self.rng.choice([one for one in self.activities if one.fits(person, tense)])
         return finish(write(self, person, activity, tense))
 
-    def doing(self, person: Person, activity: Activity, tense: str) -> Pair:
+    def doing(self, person: Nominal, activity: Activity, tense: str) -> Pair:
         """Put the activity into a tense, without the person."""
-        english = self.lexicon.english.statement(activity.en, tense, person.slot)
-        return Pair(english, self._finite(person, activity, _FRENCH[tense]))
+        words = self.lexicon.english.statement(activity.en, tense, person.slot)
+        return Pair(words, self._finite(person, activity, FRENCH_TENSES[tense]))
 
-    def infinitive(self, person: Person, activity: Activity) -> str:
+    def infinitive(self, person: Nominal, activity: Activity) -> str:
         """Return the French infinitive."""
         return french.infinitive_phrase(activity.fr, person.slot)
 
@@ -101,77 +85,76 @@ class ActivityWriter:
         pair = self.rng.choice([pair for kind in kinds for pair in self._around[kind]])
         return EMPTY if pair.en in activity.en else pair
 
-    def _finite(self, person: Person, activity: Activity, tense: str) -> str:
+    def _finite(self, person: Nominal, activity: Activity, tense: str) -> str:
         words = french.predicate(self.lexicon.french, activity.fr, tense, person.agreement).statement().split(" ")
         return " ".join(
             french.agree(word, _AGREEING[word], person.agreement) if word in _AGREEING else word for word in words
         )
 
 
-def statement(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
+def statement(w: ActivityWriter, person: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "A man is riding a horse in the park."."""
     around = w.around(activity, *_AROUND[tense])
-    return _end(seq(Pair(person.en, person.fr), w.doing(person, activity, tense), around))
+    return _end(seq(person.pair, w.doing(person, activity, tense), around))
 
 
-def about_me(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pair:
+def about_me(w: ActivityWriter, _: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "I am riding a horse."."""
-    return statement(w, I, activity, tense)
+    return statement(w, ME, activity, tense)
 
 
-def caption(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
+def caption(w: ActivityWriter, person: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "A man riding a horse."."""
     return _end(_scene(w, person, activity, tense))
 
 
-def there_is(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
+def there_is(w: ActivityWriter, person: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "There is a man riding a horse."."""
     scene = _scene(w, person, activity, tense)
-    return _end(Pair(f"there {'are' if person.slot == 5 else 'is'} {scene.en}", f"il y a {scene.fr}"))
+    return _end(Pair(f"there {english.BE_PRESENT[person.slot]} {scene.en}", f"il y a {scene.fr}"))
 
 
-def _scene(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
+def _scene(w: ActivityWriter, person: Nominal, activity: Activity, tense: str) -> Pair:
     finite = w.doing(person, activity, tense).fr
-    english = f"{person.en} {w.lexicon.english.ing(activity.en)}"
-    return seq(Pair(english, f"{person.fr} qui {finite}"), w.around(activity, "place"))
+    words = f"{person.en} {w.lexicon.english.ing(activity.en)}"
+    return seq(Pair(words, f"{person.fr} qui {finite}"), w.around(activity, "place"))
 
 
-def in_the_middle(w: ActivityWriter, person: Person, activity: Activity, _: str) -> Pair:
+def in_the_middle(w: ActivityWriter, person: Nominal, activity: Activity, _: str) -> Pair:
     """Write "A man is riding a horse." with "en train de"."""
     being = w.lexicon.french.finite("être", "present", person.slot)
-    english = w.lexicon.english.statement(activity.en, "progressive", person.slot)
-    return _end(Pair(f"{person.en} {english}", f"{person.fr} {being} en train de {w.infinitive(person, activity)}"))
+    words = w.lexicon.english.statement(activity.en, "progressive", person.slot)
+    return _end(Pair(f"{person.en} {words}", f"{person.fr} {being} en train de {w.infinitive(person, activity)}"))
 
 
-def wish(w: ActivityWriter, person: Person, activity: Activity, _: str) -> Pair:
+def wish(w: ActivityWriter, person: Nominal, activity: Activity, _: str) -> Pair:
     """Write "My sister wants to ride a horse."."""
     head, verb = w.rng.choice((("want to", "vouloir"), ("like to", "aimer"), ("have to", "devoir")))
-    person = w.rng.choice((person, I, YOU))
+    person = w.rng.choice((person, ME, YOU))
     group = seq(
-        Pair(person.en, person.fr),
+        person.pair,
         Pair(w.lexicon.english.statement(head, "present", person.slot), ""),
         Pair(activity.en, f"{w.lexicon.french.finite(verb, 'present', person.slot)} {w.infinitive(person, activity)}"),
     )
     return _end(group)
 
 
-def would_like(w: ActivityWriter, person: Person, activity: Activity, _: str) -> Pair:
+def would_like(w: ActivityWriter, person: Nominal, activity: Activity, _: str) -> Pair:
     """Write "I would like to ride a horse."."""
-    person = w.rng.choice((person, I, I))
+    person = w.rng.choice((person, ME, ME))
     finite = w.lexicon.french.finite("aimer", "conditional", person.slot)
     words = f"{person.fr} {finite} {w.infinitive(person, activity)}"
     return _end(Pair(f"{person.en} would like to {activity.en}", words))
 
 
-def question(w: ActivityWriter, person: Person, activity: Activity, tense: str) -> Pair:
+def question(w: ActivityWriter, person: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "Is the man riding a horse?"."""
     person = w.rng.choice((person, YOU))
-    be = {0: "am", 2: "is"}.get(person.slot, "are")
-    english = f"{be} {person.en} {w.lexicon.english.ing(activity.en)}?"
-    return Pair(english, f"est-ce que {person.fr} {w.doing(person, activity, tense).fr} ?")
+    words = f"{english.BE_PRESENT[person.slot]} {person.en} {w.lexicon.english.ing(activity.en)}?"
+    return Pair(words, f"est-ce que {person.fr} {w.doing(person, activity, tense).fr} ?")
 
 
-def can_you(w: ActivityWriter, _: Person, activity: Activity, __: str) -> Pair:
+def can_you(w: ActivityWriter, _: Nominal, activity: Activity, __: str) -> Pair:
     """Write "Can you ride a horse?"."""
     head, words = w.rng.choice(
         (("can you", "pouvez-vous"), ("do you want to", "voulez-vous"), ("do you like to", "aimez-vous"))
@@ -179,14 +162,14 @@ def can_you(w: ActivityWriter, _: Person, activity: Activity, __: str) -> Pair:
     return Pair(f"{head} {activity.en}?", f"{words} {w.infinitive(YOU, activity)} ?")
 
 
-def who(w: ActivityWriter, _: Person, activity: Activity, tense: str) -> Pair:
+def who(w: ActivityWriter, _: Nominal, activity: Activity, tense: str) -> Pair:
     """Write "Who is riding a horse?"."""
-    one = Person("who", "qui", Agreement())
+    one = Nominal("who", "qui", Agreement())
     return Pair(f"who is {w.lexicon.english.ing(activity.en)}?", f"qui {w.doing(one, activity, tense).fr} ?")
 
 
 # The patterns, their tenses and weights.
-PATTERNS: tuple[tuple[Callable[[ActivityWriter, Person, Activity, str], Pair], str, int], ...] = (
+PATTERNS: tuple[tuple[Callable[[ActivityWriter, Nominal, Activity, str], Pair], str, int], ...] = (
     (statement, "progressive", 45),
     (statement, "present", 8),
     (statement, "continuous", 8),

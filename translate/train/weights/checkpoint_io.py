@@ -33,5 +33,4 @@ class SafeCheckpointIO(TorchCheckpointIO):
         try:
             return torch.load(path, map_location=map_location, weights_only=True)  # type: ignore[no-any-return]
         except Exception as error:
-            reason = first_line(error)
-            raise ValueError(f"{path} cannot be loaded as a checkpoint: {reason}") from error
+            raise ValueError(f"{path} cannot be loaded as a checkpoint: {first_line(error)}") from error

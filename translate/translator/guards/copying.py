@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.forms import plain_form
+from translate.translator.guards.forms import Kept, nothing, plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
-from translate.translator.guards.symbols import Ranges
 from translate.translator.translation import Translation
 
 _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source
@@ -47,7 +46,7 @@ def copy_lost(
     tokenizer: Tokenizer,
     translate: Callable[[list[str]], Iterable[Translation]],
     src_lang: str,
-    kept: Callable[[str], Ranges] = lambda _: (),
+    kept: Kept = nothing,
 ) -> list[Translation]:
     """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
 
@@ -87,7 +86,7 @@ def translate_copied(
     texts: Sequence[str],
     found: Sequence[Translation],
     translate: Callable[[list[str]], Iterable[Translation]],
-    kept: Callable[[str], Ranges] = lambda _: (),
+    kept: Kept = nothing,
 ) -> list[Translation]:
     """Return translations, those anew in which a word that is the whole text came out as it is, such as "Hello".
 

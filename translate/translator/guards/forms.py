@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from translate.translator.translation import Translation
 
+Ranges = Sequence[tuple[int, int]]  # of characters, start and end
+Kept = Callable[[str], Ranges]  # where a text holds what comes through anyway, or as a term
 _CLOSING = {'"': '"', "“": "”", "«": "»", "(": ")", "[": "]", "*": "*", "_": "_"}
 _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
 _QUOTES = {  # that open and close, and what they become, by the language that the translation is in
@@ -28,6 +30,11 @@ _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
 _TITLE = 3  # words with a capital that a title has
 _BETTER = 0.1  # nats of a token that lower case must gain
 _SMALL = 3  # letters of words that have none in a title
+
+
+def nothing(_: str) -> Ranges:
+    """Return that a text holds nothing that is kept."""
+    return ()
 
 
 class Form(NamedTuple):
@@ -76,7 +83,7 @@ def translate_titles(
     texts: Sequence[str],
     found: Sequence[Translation],
     translate: Callable[[list[str]], Iterable[Translation]],
-    kept: Callable[[str], Sequence[tuple[int, int]]] = lambda _: (),
+    kept: Kept = nothing,
 ) -> list[Translation]:
     """Return translations, those of Texts Like This One from lower case if they have a better score then.
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
-from translate.translator.guards.forms import plain_characters, translate_titles
-from translate.translator.guards.symbols import Ranges, translate_around
+from translate.translator.guards.forms import Kept, plain_characters, translate_titles
+from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
 
 Translate = Callable[[list[str], DecodeConfig], list[Translation]]
@@ -23,7 +23,7 @@ def guarded_translations(
     *,
     tokenizer: Tokenizer,
     src_lang: str,
-    kept: Callable[[str], Ranges],
+    kept: Kept,
 ) -> list[Translation]:
     """Return translations, those anew that the guards of the settings find fault with.
 

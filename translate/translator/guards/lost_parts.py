@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.symbols import Ranges, has_letters, unknown_parts
+from translate.translator.guards.forms import Ranges
+from translate.translator.guards.symbols import has_letters, unknown_parts
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 # A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.forms import Form, plain_form
+from translate.translator.guards.forms import Form, Kept, Ranges, nothing, plain_form
 from translate.translator.translation import Translation, join_segments
 
-Ranges = Sequence[tuple[int, int]]  # of characters, start and end
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
 _RARE = re.compile("[©®™]")  # known and lost all the same
@@ -46,7 +45,7 @@ def translate_around(
     tokenizer: Tokenizer,
     translate: Callable[[list[str]], Iterable[Translation]],
     decode: DecodeConfig,
-    kept: Callable[[str], Ranges] = lambda _: (),
+    kept: Kept = nothing,
 ) -> list[Translation]:
     """Return translations, those in parts whose best one has lost a symbol of its source that the tokenizer lacks.
 
