@@ -1,4 +1,4 @@
-"""What a model reads of texts in quotation marks, brackets, emphasis, capitals or as titles, and what it gives back."""
+"""What a model reads of texts in lists, quotation marks, brackets, emphasis, capitals or as titles, and what it gives back."""
 
 import pytest
 
@@ -15,7 +15,11 @@ from translate.translator.translator import Translator
         ("(“**Stop.**”)", Form("Stop.", "(“**", "**”)")),
         ("“Stop. I", Form("Stop. I", "“")),  # a paragraph is cut at the ends of sentences
         ('go."', Form("go.", "", '"')),
-        ("* an item", Form("an item", "* ")),
+        ("* an item of *mine*", Form("an item of *mine*", "* ")),
+        ("- [ ] 1. “Stop.”", Form("Stop.", "- [ ] 1. “", "”")),
+        ("## NO SMOKING", Form("no smoking", "## ", capitals=True)),
+        ("> > (b) Stop.", Form("Stop.", "> > (b) ")),
+        ("— Il dort.", Form("Il dort.", "— ")),
         ("GO AWAY!", Form("go away!", capitals=True)),
         ("[ÇA VA BIEN ?]", Form("ça va bien ?", "[", "]", capitals=True)),
     ],
@@ -29,6 +33,7 @@ def test_what_encloses_a_text_is_taken_off(text: str, form: Form) -> None:
     [
         *('"Stop!" he cried.', 'He cried: "Stop!"', "(Tom) and (Mary)", "[1] See (2).", "“A” and “B”", '"A" "B"'),
         *("NATO", "ÇA VA ?", "123 + 45", '""', '"', "()", "", "**", "It's 5 * 3", "snake_case", "f(x)", "*a* and *b*"),
+        *("- 5", "-5 degrees", "#1 is here", "2024. Then", "(I) am", "1.", "- ", "3.5 metres", "a.) no", "x > y"),
         *("How are you?", "Tom IS HERE.", "the dogs'", "'tis", "…", "(…)", 'It is 55"'),
     ],
 )

@@ -1,4 +1,4 @@
-"""Forms of text that models have read little of: in quotation marks, brackets or emphasis, in capitals, as titles.
+"""Forms of text that models have read little of: with marks of a list or around it, in capitals, as titles.
 
 A model reads such a text without its form, and its translation gets that back.
 """
@@ -21,6 +21,9 @@ _QUOTES = {  # that open and close, and what they become, by the language that t
 }
 _PLAIN = str.maketrans(
     {"\u2010": "-", "\u2011": "-", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+_LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an older letter
+    r"(?:[-*+•·‣▪◦–—→✓>]|[-=]>|#{1,6}|\[[ xX]\]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)"
 )
 _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
 _MANY_SPACES = re.compile(" {2,}")
@@ -55,10 +58,12 @@ class Form(NamedTuple):
 
 
 def plain_form(text: str) -> Form:
-    """Take off what encloses a clean text, or opens or closes it alone, and lower capitals.
+    """Take off the mark of a list and what encloses a clean text, or opens or closes it alone, and lower capitals.
 
     >>> plain_form("« NO WAY! »")
     Form(text='no way!', head='« ', tail=' »', capitals=True)
+    >>> plain_form("2) Close it.")
+    Form(text='Close it.', head='2) ', tail='', capitals=False)
     >>> plain_form("(Tom) is here. [NATO]").text
     '(Tom) is here. [NATO]'
     """
@@ -104,6 +109,9 @@ def translate_titles(
 
 def _peel(text: str) -> tuple[str, str, str] | None:
     """Return the outermost mark at the start, the text within, and that at the end, spaces with them; None = none."""
+    mark = _LIST_MARK.match(text)
+    if mark and _WORDS.search(text, mark.end()):
+        return mark[0], text[mark.end() :], ""
     opening = re.match(r'"+|\*+|_+|[“«(\[]', text)
     if opening:
         first = opening[0]
