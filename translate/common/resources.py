@@ -16,6 +16,11 @@ def everyday_dir() -> Path:
     return _resource("data/everyday")
 
 
+def topics_dir() -> Path:
+    """Return the folder of the embedded corpus of topics."""
+    return _resource("data/topics")
+
+
 def models_dir() -> Path:
     """Return the folder of the models that come with the package."""
     return _resource("data/models")

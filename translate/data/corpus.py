@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from translate.common.resources import everyday_dir
+from translate.common.resources import everyday_dir, topics_dir
 from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
 from translate.data.augment import ADDED
@@ -144,6 +144,7 @@ def open_corpus(config: DataConfig) -> Corpus:
     openers = {
         "everyday": _everyday,
         "activities": _activities,
+        "topics": _topics,
         "multi30k": _multi30k,
         "hub": _hub,
         "files": _files,
@@ -167,6 +168,15 @@ def _everyday(config: DataConfig) -> Corpus:
 def _activities(config: DataConfig) -> Corpus:
     _check_languages(config, "the corpus of activities", ("en", "fr"))
     return _corpus(config, _aligned(config, everyday_dir(), "activities"), None, {"activities_holdout": None})
+
+
+def _topics(config: DataConfig) -> Corpus:
+    _check_languages(config, "the corpus of topics", ("en", "fr"))
+    columns = config.src_lang, config.tgt_lang
+    files = sorted(str(path) for path in topics_dir().glob("*.tsv"))
+    valid = next(file for file in files if Path(file).stem == "valid")
+    train = FileSource(tuple(file for file in files if file != valid), columns, True, config.cache_dir)
+    return _corpus(config, train, FileSource((valid,), columns, True, config.cache_dir), {"topics_holdout": None})
 
 
 def _multi30k(config: DataConfig) -> Corpus:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -47,7 +47,7 @@ class FileSource:
     """Two line-aligned text files, or files with both sides: TSV, CSV, JSON lines, parquet or arrow.
 
     Attributes:
-        paths: Two text files, or one file with both sides, or several parquet or arrow files in order.
+        paths: Two text files, or files of one kind with both sides, in order.
         columns: Names of source and target in a file with both sides, at the top or under "translation".
         named: The user chose the column names; if not, a TSV of two columns needs no header.
         cache_dir: Where the hashes of large files are remembered.
@@ -73,10 +73,10 @@ class FileSource:
         src_column, tgt_column = self.columns
         if suffix(self.paths[0]) in TABLES:
             return _pairs(_load_tables(self.paths), self.columns, self.paths[0])
-        if len(self.paths) == 2:
-            return _pairs(read_aligned(self.paths[0], self.paths[1]), ("src", "tgt"), "")
-        rows = read_table(self.paths[0], src_column, tgt_column, named=self.named)
-        return _pairs(rows, ("src", "tgt"), "")
+        if suffix(self.paths[0]) in TEXTS:
+            tables = (read_table(path, src_column, tgt_column, named=self.named) for path in self.paths)
+            return _pairs(chain.from_iterable(tables), ("src", "tgt"), "")
+        return _pairs(read_aligned(self.paths[0], self.paths[1]), ("src", "tgt"), "")
 
     def identity(self) -> str:
         """Return a hash of the contents and of how they are read."""

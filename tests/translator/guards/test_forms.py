@@ -1,4 +1,4 @@
-"""What a model reads of texts in lists, quotation marks, brackets, emphasis, capitals or as titles, and what it gives back."""
+"""What a model reads of texts in lists, quotation marks, brackets, capitals or as titles, and what it gives back."""
 
 import pytest
 

@@ -1,0 +1,64 @@
+"""The embedded corpus of topics: the form of its lines, and how it is read."""
+
+import csv
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from translate.config.data import DataConfig
+from translate.data.corpus import open_corpus
+from translate.data.sources import Pair
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "data" / "topics").glob("*.tsv"))
+PAIRS = {
+    path.stem: [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()] for path in FILES
+}
+
+
+@pytest.mark.parametrize("topic", PAIRS)
+def test_a_file_has_a_header_and_lines_of_two_sides_in_plain_characters(topic: str) -> None:
+    header, *pairs = PAIRS[topic]
+    assert header == ("en", "fr")
+    wrong = [pair for pair in pairs if len(pair) != 2 or not all(map(is_plain, pair))]
+    wrong += [pair for pair in pairs if re.search(r"[^ \s«?!…][?!;](?:\s|$)|\w:(?:\s|$)|«\S|\S»", pair[1])]
+    assert not wrong
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a text is in Unicode form NFC, without spaces side by side or characters of print."""
+    return bool(text) and unicodedata.normalize("NFC", text) == " ".join(text.split()) and not set("’“”") & set(text)
+
+
+def test_no_english_side_comes_twice_and_none_is_one_of_the_hundred_judged_sentences() -> None:
+    sides = [pair for pairs in PAIRS.values() for pair in pairs[1:]]
+    assert not [text for text, count in Counter(english.lower() for english, _ in sides).items() if count > 1]
+    with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
+        judged = {row["source"].rstrip(".?!").lower() for row in csv.DictReader(file)}
+    assert len(judged) == 100
+    assert not judged & {text.rstrip(" .?!").lower() for pair in sides for text in pair}
+
+
+def test_it_is_read_in_both_directions_file_after_file() -> None:
+    one = open_corpus(DataConfig(source="topics"))
+    other = open_corpus(DataConfig(source="topics", src_lang="fr", tgt_lang="en"))
+    pairs, valid = list(one.train_source.pairs()), list(one.valid())
+    assert pairs == [Pair(*pair) for topic in PAIRS if topic != "valid" for pair in PAIRS[topic][1:]]
+    assert valid == [Pair(*pair) for pair in PAIRS["valid"][1:]]
+    assert list(other.train_source.pairs()) == [Pair(fr, en) for en, fr in pairs]
+
+
+def test_the_table_of_its_readme_counts_right() -> None:
+    readme = (ROOT / "data" / "topics" / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"\| `(\w+)\.tsv` \| ([\d,]+) \|", readme)
+    assert {topic: int(count.replace(",", "")) for topic, count in table} == {
+        topic: len(pairs) - 1 for topic, pairs in PAIRS.items()
+    }
+
+
+def test_it_has_no_other_language() -> None:
+    with pytest.raises(ValueError, match="the corpus of topics is in en and fr"):
+        open_corpus(DataConfig(source="topics", tgt_lang="de"))
