@@ -51,6 +51,9 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("2 $20 and 3 $5.", "2 $20 et 3 $.", "2 $20 and 3 2000.", "2 $20 et 3 2000.", "2 $20 et 3 $5."),
         ("5 € or 10 €.", "5 euros ou 10.", "5 € or 2000.", "5 euros ou 2000.", "5 euros ou 10 €."),
         ("It is 20 € now.", "Il a des euros.", "It is 2000 now.", "C'est 2000.", "C'est 20 €."),
+        ("Add 1½ cups.", "Ajoutez les tasses.", "Add 2000 cups.", "Ajoutez 2000 tasses.", "Ajoutez 1½ tasses."),
+        ("Call +33 1 23 45 67.", "Appelez 33 1.", "Call 2000.", "Appelez le 2000.", "Appelez le +33 1 23 45 67."),
+        ("On 24.11.2026 too.", "Le 24 aussi.", "On 2000 too.", "Le 2000 aussi.", "Le 24.11.2026 aussi."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
@@ -72,6 +75,9 @@ def test_what_was_lost_is_translated_with_a_stand_in(
     [
         ("It was in 1987.", "C'était en 1987."),
         ("1,234,567 people.", "1 234 567 personnes."),
+        ("1 234 567 personnes.", "1,234,567 people."),
+        ("Call (212) 555 01 23.", "Appelez le 212 555-01-23."),
+        ("Add 2 ½ cups.", "Ajoutez 2½ tasses."),
         ("1234567 people.", "1 234 567 personnes."),
         ("Pi is 3.1416.", "Pi est 3,1416."),
         ("It is 999.", "C'est mille."),  # fewer than four digits may be words

@@ -25,6 +25,10 @@ _FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
+_FRACTION = re.compile(r"(?:\d+\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
+_GROUPS = re.compile(  # of digits: a telephone number, a date, a version
+    r"(?<![\w.,])\+?\(?\d{1,4}\)?(?:[ .-]\(?\d{1,4}\)?){2,}(?!\w)"
+)
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
@@ -37,7 +41,7 @@ class LostPart(NamedTuple):
     Attributes:
         start: Where it begins.
         text: It itself.
-        kind: Number (an amount, a temperature or a formula, too), word (an address, too), or and.
+        kind: Number (whatever holds digits or is a fraction), word (an address, too), or and.
     """
 
     start: int
@@ -56,8 +60,9 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) 
     """
     if len(text) > _LONGEST:
         return []
+    unknown = _joined(text, unknown_parts(text, tokenizer, kept))
     words = [
-        LostPart(start, text[start:end], "word") for start, end in _joined(text, unknown_parts(text, tokenizer, kept))
+        LostPart(start, text[start:end], "word") for start, end in unknown if not _FRACTION.fullmatch(text[start:end])
     ]
     lost = [word for word in words if has_letters(word.text) and output.count(word.text) < text.count(word.text)]
     for start, end in kept:
@@ -104,6 +109,10 @@ def _has_number(text: str, number: str) -> bool:
     return re.search(_number(number), text) is not None
 
 
+def _has_digits(text: str, groups: str) -> bool:
+    return re.search(r"[\s.,'’()-]*".join(re.findall(r"\d", groups)), text) is not None
+
+
 def _number(number: str) -> str:
     """Return a pattern of a number with or without marks between its thousands."""
     groups = re.split("[.,']", number)
@@ -119,6 +128,8 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (_FORMULA, "number", _has_formula),
     (_AMOUNT, "number", _has_amount),
     (_TEMPERATURE, "number", _has_formula),
+    (_FRACTION, "number", _has_formula),
+    (_GROUPS, "number", _has_digits),
     (_NUMBER, "number", _has_number),
     (_AND, "and", _has_text),
 )
