@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from translate import kernels
 from translate.kernels import build
 
 MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "multi30k"
+
+settings.register_profile("any machine", deadline=None)  # which may stand still for a moment
+settings.load_profile("any machine")
 
 LONGEST = ("test_notebooks.py", "test_wheel.py")
 

@@ -5,7 +5,6 @@ import fcntl
 import os
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 from typing import BinaryIO
@@ -279,11 +278,17 @@ def test_a_killed_process_loses_its_lock_with_and_without_flock(tmp_path: Path, 
 
 def test_waiting_long_for_a_lock_is_said(tmp_path: Path, monkeypatch, caplog) -> None:
     monkeypatch.setattr(files, "_PATIENCE", 0.05)
-    code = textwrap.dedent(HOLDER).replace("sys.stdin.readline()", "import time; time.sleep(0.5)")
-    holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a")], stdout=subprocess.PIPE, text=True)
-    assert holder.stdout.readline() == "held\n"
+    holder = start_holder(tmp_path / "a")
+    warning = files.logger.warning
+
+    def say_and_let_go(*message: object) -> None:
+        warning(*message)
+        holder.stdin.write("go\n")
+        holder.stdin.flush()
+
+    monkeypatch.setattr(files.logger, "warning", say_and_let_go)
     with lock(tmp_path / "a"):
-        assert holder.wait(10) == 0
+        assert holder.wait(60) == 0
     assert len(caplog.messages) == 1
     assert f"waiting for the process that holds {tmp_path / 'a'}; delete it if there is no such process" in caplog.text
 

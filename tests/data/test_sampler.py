@@ -92,10 +92,10 @@ def test_multi30k_has_under_five_percent_padding_and_is_planned_fast():
     src, tgt = (np.array([len(ids) for ids in tokenizer.encode_src_batch(side)]) for side in texts)
     seconds = []
     for _ in range(3):  # the best of three, for a machine that does other things too
-        started = time.perf_counter()
+        started = time.process_time()
         plan = TokenBudgetBatches(src, tgt, 4096)
         list(plan.epoch(0))
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.process_time() - started)
     assert min(seconds) < 0.15
     assert plan.padding_share() < 0.05
     assert len(plan) < 130

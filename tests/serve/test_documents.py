@@ -138,8 +138,8 @@ def test_broken_pages_come_back_too() -> None:
 )
 def test_no_page_takes_long(piece: str) -> None:
     page = "a" + piece * (200_000 // len(piece))
-    start = time.monotonic()
+    start = time.process_time()
     parts = html_parts(page)
     assert "".join(part.text for part in parts)
     text_parts(page)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

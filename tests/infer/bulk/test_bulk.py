@@ -38,6 +38,11 @@ def write_inputs(folder: Path, count: int = 3, times: int = 1) -> list[str]:
     return names
 
 
+def lengthen(path: Path) -> None:
+    """Make a text three times as long: it goes first, as the largest, and keeps one process at work."""
+    path.write_bytes(3 * path.read_bytes())
+
+
 def unpacked(path: Path) -> bytes:
     data = path.read_bytes()
     return gzip.decompress(data) if path.suffix == ".gz" else data
@@ -211,6 +216,7 @@ def children(pid: int) -> list[int]:
 @pytest.mark.parametrize("victim", ["worker", "driver"])
 def test_a_killed_process_costs_a_part_of_a_file(tmp_path: Path, victim: str) -> None:
     names = write_inputs(tmp_path / "in", count=5, times=4)
+    lengthen(tmp_path / "in" / names[0])
     command = [*COMMAND, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out"), "--workers", "2"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: begun(tmp_path / "out"), process)
@@ -235,15 +241,15 @@ def test_a_killed_process_costs_a_part_of_a_file(tmp_path: Path, victim: str) ->
 def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path: Path, victim: str) -> None:
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     names = write_inputs(tmp_path / "in", count=6, times=4)
+    lengthen(tmp_path / "in" / names[0])
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
         cluster.add_node(num_cpus=1)
         paths = ["--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out")]
         command = [*COMMAND, *paths, "--ray", cluster.address]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: begun(tmp_path / "out"), process, 120)
+        wait_for(lambda: begun(tmp_path / "out") and len(actors_of(cluster.address)) == 2, process, 120)
         actors = actors_of(cluster.address)
-        assert len(actors) == 2
         os.kill(actors[0] if victim == "worker" else process.pid, signal.SIGKILL)
         err = process.communicate()[1]
         if victim == "driver":

@@ -72,7 +72,7 @@ def fork(task: Callable[[int], object], log: Path, processes: int = 2) -> list[i
         started.append(multiprocessing.get_context("fork").Process(target=run, args=(rank, port)))
         started[-1].start()
     for process in started:
-        process.join(60)
+        process.join(300)
     codes = [process.exitcode for process in started]
     for process in started:
         process.kill()
@@ -191,20 +191,32 @@ def test_two_processes_of_the_command_line_share_a_run_directory_and_end_togethe
 ) -> None:
     config = make_config(checkpoint_every=2)
     command = [*LAUNCHERS[launcher], "translate.train", *settings(config), "trainer=ddp"]
-    with started([*command, "trainer.max_epochs=null", "trainer.max_steps=100000"], tmp_path) as process:
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob("runs/tiny/*/checkpoints/last.ckpt")):
-            assert process.poll() is None, (tmp_path / "err").read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        (run_dir,) = (tmp_path / "runs/tiny").iterdir()
-        os.kill(child_of(process.pid, "LOCAL_RANK=1"), signal.SIGKILL)
-        assert process.wait(30) != 0
-    said = (tmp_path / "err").read_text()
+    command += ["trainer.max_epochs=null", "trainer.max_steps=100000"]
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        code = code_after_losing_a_process(command, folder)
+        if code != -signal.SIGKILL:  # by Lightning, which looks every 5 s whether a process is gone, and was first
+            break
+    assert code != 0
+    (run_dir,) = (folder / "runs/tiny").iterdir()
+    said = (folder / "err").read_text()
     start = "torchrun … -m" if launcher == "torchrun" else "python -m"
-    assert said.count(f"; go on with\n  {start} translate.train resume={run_dir.relative_to(tmp_path)}\n") == 1, said
+    assert said.count(f"; go on with\n  {start} translate.train resume={run_dir.relative_to(folder)}\n") == 1, said
     assert launcher == "torchrun" or "Traceback" not in said  # torchrun itself ends with one
     assert said.count("run directory") == 1
+
+
+def code_after_losing_a_process(command: Sequence[str], folder: Path) -> int:
+    """Run the command in a folder, kill one of its two processes behind the first checkpoint, return the exit code."""
+    with started(command, folder) as process:
+        deadline = time.monotonic() + 300
+        while not list(folder.glob("runs/tiny/*/checkpoints/last.ckpt")):
+            assert process.poll() is None, (folder / "err").read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.kill(child_of(process.pid, "LOCAL_RANK=1"), signal.SIGKILL)
+        return process.wait(120)
 
 
 def child_of(pid: int, variable: str) -> int:
