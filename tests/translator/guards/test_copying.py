@@ -11,6 +11,7 @@ import pytest
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
+from translate.translator.guards.forms import plain_form
 from translate.translator.guards.lost_parts import lost_parts
 from translate.translator.guards.symbols import translate_around, unknown_parts
 from translate.translator.translation import TranslatedHypothesis, Translation
@@ -77,6 +78,8 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("1,234,567 people.", "1 234 567 personnes."),
         ("1 234 567 personnes.", "1,234,567 people."),
         ("Call (212) 555 01 23.", "Appelez le 212 555-01-23."),
+        ("At 8.30 20 people left.", "À 8 h 30, 20 personnes sont parties."),
+        ("In 2012 3.5 million came.", "3,5 millions sont venus en 2012."),
         ("Add 2 ½ cups.", "Ajoutez 2½ tasses."),
         ("1234567 people.", "1 234 567 personnes."),
         ("Pi is 3.1416.", "Pi est 3,1416."),
@@ -155,7 +158,8 @@ def test_the_best_hypothesis_decides_and_others_that_lost_a_stand_in_give_way(
 
 
 @pytest.mark.parametrize(
-    "part", ["1+", "a.", "1.", "a-", "-", ".", "é.", "12.", "@", "&", "€1 ", "123 ", "1'", "é ", "#a", "w&"]
+    "part",
+    ["1+", "a.", "1.", "a-", "-", ".", "é.", "12.", "@", "&", "€1 ", "123 ", "1'", "é ", "#a", "w&", "1", "1 1.1"],
 )
 def test_long_texts_take_no_long_time(tokenizer: Tokenizer, part: str) -> None:
     for text in (part * (9_000 // len(part)), part * 100_000):
@@ -177,6 +181,18 @@ def test_a_lone_word_that_came_out_as_it_is_is_translated_in_lower_case() -> Non
     assert asked == [["hello.", "paris"]]
     assert [one.text for one in again] == ["Bonjour.", *texts[1:5], "Oui"]
     assert [one.text for one in again[0].hypotheses] == ["Bonjour.", "Salut."]
+
+
+def test_a_lone_word_behind_a_mark_too_if_the_model_does_not_read_that() -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        assert texts == ["sugar"]
+        return [translation("du sucre")]
+
+    texts = ["- Sugar", '"Sugar"']
+    found = [translation("- Sugar"), translation("«\u00a0Du sucre\u00a0»")]
+    again = translate_copied(texts, found, translate, form=plain_form)
+    assert [one.text for one in again] == ["- Du sucre", "«\u00a0Du sucre\u00a0»"]
+    assert translate_copied(["- Sugar"], found[:1], lambda texts: pytest.fail("asked")) == found[:1]
 
 
 def test_the_model_of_the_package_knows_hello(general: Translator) -> None:

@@ -1,5 +1,7 @@
 """What a model reads of texts in lists, quotation marks, brackets, capitals or as titles, and what it gives back."""
 
+import time
+
 import pytest
 
 from translate.translator.guards.forms import Form, plain_characters, plain_form, translate_titles
@@ -41,6 +43,13 @@ def test_what_belongs_to_the_words_stays(text: str) -> None:
     assert plain_form(text) == Form(text)
 
 
+def test_a_chain_of_marks_takes_no_time() -> None:
+    start = time.process_time()
+    form = plain_form("- " * 100_000 + "Stop.")
+    assert time.process_time() - start < 1
+    assert form == Form("- " * 99_992 + "Stop.", "- " * 8)
+
+
 @pytest.mark.parametrize(
     ("text", "lang", "output"),
     [
@@ -65,11 +74,11 @@ def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
         asked.append(texts)
         return [translation("comment faire du pain", -0.3), translation("tom, marie et jean", -0.9)]
 
-    texts = ["How to Make Bread Now", "Tom, Mary and John", "Tom and Mary live here.", "I am Tom.", "USA AND UK NOW"]
+    texts = ["1. How to Make Bread Now", "Tom, Mary and John", "Tom and Mary live here.", "I am Tom.", "USA AND UK NOW"]
     texts += ["Mr. Tom Brown", "St. John and St. Mark", "M. Jean Noir"]
     found = [translation(text, -0.5) for text in texts]
     again = translate_titles(texts, found, translate)
-    assert asked == [["How to make bread now", "Tom, mary and john"]]
+    assert asked == [["1. How to make bread now", "Tom, mary and john"]]
     assert again == [translation("comment faire du pain", -0.3), *found[1:]]
 
 

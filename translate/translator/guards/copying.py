@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.forms import Kept, nothing, plain_form
+from translate.translator.guards.forms import Form, Kept, nothing, plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
 from translate.translator.translation import Translation
 
@@ -19,6 +19,7 @@ _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source
 _LONE_WORD = re.compile(r"(?![a-zß-öø-ÿœ])[^\W\d_][a-zß-öø-ÿœ]+[.!?]?")  # with a capital
 _STAND_INS = {
     "number": ("2000", "3000", "1990", "5000", "1000", "1995", "4000", "2003"),
+    "fraction": ("2000", "Tom", "3000", "Boston", "1990", "Mary"),
     "word": ("Tom", "Boston", "Mary", "Paris", "John", "London", "Bill", "Jim"),
 }
 _ATTEMPTS = 2
@@ -87,6 +88,7 @@ def translate_copied(
     found: Sequence[Translation],
     translate: Callable[[list[str]], Iterable[Translation]],
     kept: Kept = nothing,
+    form: Callable[[str], Form] = Form,
 ) -> list[Translation]:
     """Return translations, those anew in which a word that is the whole text came out as it is, such as "Hello".
 
@@ -98,14 +100,21 @@ def translate_copied(
         found: Their translations.
         translate: Translates texts.
         kept: Where a text holds what comes through anyway, or as a term.
+        form: Takes off the marks around a text that the model does not read, and keeps them.
     """
     results = list(found)
-    lone = [place for place, text in enumerate(texts) if _LONE_WORD.fullmatch(text) and found[place].text == text]
-    places = [place for place in lone if not kept(texts[place])]
-    again = translate([texts[place].lower() for place in places]) if places else ()
-    for place, one in zip(places, again, strict=True):
-        if one.text.lower() != texts[place].lower():
-            results[place] = one.with_texts([other.text[:1].upper() + other.text[1:] for other in one.hypotheses])
+    forms = {
+        place: own
+        for place, (text, one) in enumerate(zip(texts, found, strict=True))
+        if _LONE_WORD.fullmatch((own := form(text)).text)
+        and one.text == own.restore(own.text, one.tgt_lang)
+        and not kept(text)
+    }
+    again = translate([own.text.lower() for own in forms.values()]) if forms else ()
+    for (place, own), one in zip(forms.items(), again, strict=True):
+        if one.text.lower() != own.text.lower():
+            capital = [other.text[:1].upper() + other.text[1:] for other in one.hypotheses]
+            results[place] = one.with_texts([own.restore(text, one.tgt_lang) for text in capital])
     return results
 
 

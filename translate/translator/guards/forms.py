@@ -27,6 +27,7 @@ _LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an old
 )
 _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
 _MANY_SPACES = re.compile(" {2,}")
+_MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
 _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
@@ -68,8 +69,10 @@ def plain_form(text: str) -> Form:
     '(Tom) is here. [NATO]'
     """
     head = tail = ""
-    while peeled := _peel(text):
-        begin, text, end = peeled
+    for _ in range(_MARKS):
+        begin, text, end = _peel(text)
+        if not begin + end:
+            break
         head, tail = head + begin, end + tail
     capitals = text.isupper() and sum(map(str.isalpha, text)) >= _CAPITALS
     return Form(text.lower() if capitals else text, head, tail, capitals)
@@ -100,15 +103,15 @@ def translate_titles(
     """
     results = list(found)
     places = [place for place, text in enumerate(texts) if _is_title(text) and not kept(text)]
-    again = translate([texts[place][:1] + _lower(texts[place][1:]) for place in places]) if places else ()
+    again = translate([_lower_title(texts[place]) for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
         if one.score > found[place].score + _BETTER:
             results[place] = one
     return results
 
 
-def _peel(text: str) -> tuple[str, str, str] | None:
-    """Return the outermost mark at the start, the text within, and that at the end, spaces with them; None = none."""
+def _peel(text: str) -> tuple[str, str, str]:
+    """Return the outermost mark at the start, the text within, and that at the end, spaces with them."""
     mark = _LIST_MARK.match(text)
     if mark and _WORDS.search(text, mark.end()):
         return mark[0], text[mark.end() :], ""
@@ -123,12 +126,18 @@ def _peel(text: str) -> tuple[str, str, str] | None:
         end = text[len(text.rstrip(text[-1])) :] if text[-1] in '"*_' else text[-1]
         begin, inside = "", text[: -len(end)]
     else:
-        return None
+        return "", text, ""
     marks = {*begin, *end, _CLOSING.get(begin[:1], ""), _OPENING.get(end[:1], "")} - {""}
     if not marks.isdisjoint(inside) or not _WORDS.search(inside):
-        return None
+        return "", text, ""
     start, stop = len(inside) - len(inside.lstrip()), len(inside.rstrip())
     return begin + inside[:start], inside.strip(), inside[stop:] + end
+
+
+def _lower_title(text: str) -> str:
+    """Return a title in lower case but for its first letter, behind the marks before it."""
+    first = len(plain_form(text).head) + 1
+    return text[:first] + _lower(text[first:])
 
 
 def _lower(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
-from translate.translator.guards.forms import Kept, plain_characters, translate_titles
+from translate.translator.guards.forms import Form, Kept, plain_characters, plain_form, translate_titles
 from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
 
@@ -42,9 +42,10 @@ def guarded_translations(
     if not decode.copy_guard:
         return found
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
+    form = plain_form if decode.form_guard else Form
 
     def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
-        found = translate_copied(texts, found, lambda some: translate(some, exact), kept)
+        found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
         return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang, kept)
 
     found = guard(texts, found)

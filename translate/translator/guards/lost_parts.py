@@ -25,9 +25,9 @@ _FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
-_FRACTION = re.compile(r"(?:\d+\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
-_GROUPS = re.compile(  # of digits: a telephone number, a date, a version
-    r"(?<![\w.,])\+?\(?\d{1,4}\)?(?:[ .-]\(?\d{1,4}\)?){2,}(?!\w)"
+_FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
+_GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
+    r"(?<![\w.,])(?:\+?\(?\d{1,4}\)?(?:[ -]\(?\d{1,4}\)?){2,}|(?:\+\d{1,3}[ .])?\d{1,4}(?:\.\d{1,4}){2,})(?!\w|[.,:]\d)"
 )
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
@@ -41,7 +41,7 @@ class LostPart(NamedTuple):
     Attributes:
         start: Where it begins.
         text: It itself.
-        kind: Number (whatever holds digits or is a fraction), word (an address, too), or and.
+        kind: Number (whatever holds digits), fraction, word (an address, too), or and.
     """
 
     start: int
@@ -110,7 +110,8 @@ def _has_number(text: str, number: str) -> bool:
 
 
 def _has_digits(text: str, groups: str) -> bool:
-    return re.search(r"[\s.,'’()-]*".join(re.findall(r"\d", groups)), text) is not None
+    digits = r"[\s.,'’()-]*+".join(re.findall(r"\d", groups))
+    return re.search(rf"(?<!\d){digits}(?!\d)", text) is not None
 
 
 def _number(number: str) -> str:
@@ -128,7 +129,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (_FORMULA, "number", _has_formula),
     (_AMOUNT, "number", _has_amount),
     (_TEMPERATURE, "number", _has_formula),
-    (_FRACTION, "number", _has_formula),
+    (_FRACTION, "fraction", _has_formula),
     (_GROUPS, "number", _has_digits),
     (_NUMBER, "number", _has_number),
     (_AND, "and", _has_text),
