@@ -54,6 +54,11 @@ def _word(random: Random) -> str:
     return "".join(random.choice("abdegilmnoprstu") for _ in range(random.randint(3, 7)))
 
 
+def _has(text: str, word: str) -> bool:
+    """Return whether a text has a word, amounts also as French writes them: 20€."""
+    return word in text or (word[0] in "€£$" and word[1:] + word[0] in text)
+
+
 def main() -> None:
     """Print how many sentences of each kind keep what they must."""
     translator, made = Translator.load(), cases()
@@ -63,7 +68,7 @@ def main() -> None:
         for sentences in made.values():
             found = translator.translate([text for text, _ in sentences], tgt_lang="fr", copy_guard=guard)
             texts = [one.text.replace("\u202f", "").replace(" ", "") for one in found]
-            kept = [all(word in text for word in words) for text, (_, words) in zip(texts, sentences, strict=True)]
+            kept = [all(_has(text, word) for word in words) for text, (_, words) in zip(texts, sentences, strict=True)]
             row.append(f"{sum(kept)} of {len(kept)}")
         rows.append(row)
     print("\n".join(markdown_table(["", *made], rows)))

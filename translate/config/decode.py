@@ -115,8 +115,9 @@ class DecodeConfig:
         False,
         "Translate without its form a sentence with the mark of a list before it, in quotation marks, brackets or "
         "emphasis, and one of five letters or more in capitals, which its translation gets back; and in lower case "
-        "a text with the capitals of a title, if that has the better score (not with alignments, nor if it holds a "
-        "protected part or a term). For models that have learnt little such text; not with prefixes.",
+        "a text with the capitals of a title, or with a small letter first one of up to three words, if that has the "
+        "better score (not with alignments, nor if it holds a protected part or a term). For models that have learnt "
+        "little such text; not with prefixes.",
     )
     paragraph_len: int = setting(
         32,

@@ -195,10 +195,10 @@ def test_a_lone_word_behind_a_mark_too_if_the_model_does_not_read_that() -> None
     assert translate_copied(["- Sugar"], found[:1], lambda texts: pytest.fail("asked")) == found[:1]
 
 
-def test_the_model_of_the_package_knows_hello(general: Translator) -> None:
-    texts = ["Hello", "Cat", "Paris"]
-    assert [one.text for one in general.translate(texts, tgt_lang="fr")] == ["Bonjour", "Chat", "Paris"]
-    assert [one.text for one in general.translate(texts[:1], tgt_lang="fr", copy_guard=False)] == ["Hello"]
+def test_the_model_of_the_package_knows_single_words(general: Translator) -> None:
+    texts = ["Hello", "Cat", "Milk", "Paris"]
+    assert [one.text for one in general.translate(texts, tgt_lang="fr")] == ["Bonjour", "Chat", "Lait", "Paris"]
+    assert [one.text for one in general.translate(texts[2:3], tgt_lang="fr", copy_guard=False)] == ["Milk"]
 
 
 def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Translator) -> None:

@@ -4,7 +4,13 @@ import time
 
 import pytest
 
-from translate.translator.guards.forms import Form, plain_characters, plain_form, translate_titles
+from translate.translator.guards.forms import (
+    Form,
+    plain_characters,
+    plain_form,
+    translate_short_texts,
+    translate_titles,
+)
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
@@ -95,6 +101,22 @@ def test_abbreviations_in_a_title_stay_in_capitals_and_terms_in_a_title_as_they_
     assert asked == ["NASA launches a new rocket"]
 
 
+def test_short_texts_are_read_with_a_small_letter_first_where_that_scores_better() -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.extend(texts)
+        return [translation("pain", -0.3), translation("bonjour", -0.6), translation("se connecter", -0.4)]
+
+    texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "bread", "It is a book", "", "My term"]
+    found = [translation(text, -0.5) for text in texts]
+    again = translate_short_texts(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
+    assert asked == ["bread", "hello!", "sign in"]
+    assert again[0] == translation("Pain", -0.3)
+    assert again[2] == translation("- «\u00a0Se connecter\u00a0»", -0.4)
+    assert [one for place, one in enumerate(again) if place not in (0, 2)] == [found[1], *found[3:]]
+
+
 def test_hyphens_apostrophes_and_letters_of_print_are_read_as_those_of_keyboards(general: Translator) -> None:
     texts = ["This is a well\u2011known and long\u2010term plan.", "I\u00b4m in the o\ufb03ce."]
     plain = ["This is a well-known and long-term plan.", "I'm in the office."]
@@ -116,7 +138,7 @@ def test_the_model_of_the_package_translates_every_form_alike(general: Translato
         for one in general.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
     )
     assert forms == [f"«\u00a0{plain}\u00a0»", f"**{plain}**", plain.upper(), f"({plain})"]
-    assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où est la gare ?"
+    assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où se trouve la gare ?"
     off = general.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
     assert off != plain.upper()
 

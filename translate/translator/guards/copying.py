@@ -32,9 +32,10 @@ class _Masked(NamedTuple):
     originals: dict[str, str]
 
     def fill(self, output: str) -> str | None:
-        """Put back what was replaced; None unless each stand-in is in the output once."""
+        """Put back what was replaced; None unless each stand-in is in the output once, of numbers also as 2,000."""
         for stand_in, original in self.originals.items():
-            around = re.split(rf"(?<![\w.,]){stand_in}(?!\w|[.,]\d)", output)
+            form = rf"{stand_in[0]}[\s.,]?{stand_in[1:]}" if stand_in.isdigit() else stand_in
+            around = re.split(rf"(?<![\w.,]){form}(?!\w|[.,]\d)", output)
             if len(around) != 2:
                 return None
             output = original.join(around)
@@ -113,8 +114,7 @@ def translate_copied(
     again = translate([own.text.lower() for own in forms.values()]) if forms else ()
     for (place, own), one in zip(forms.items(), again, strict=True):
         if one.text.lower() != own.text.lower():
-            capital = [other.text[:1].upper() + other.text[1:] for other in one.hypotheses]
-            results[place] = one.with_texts([own.restore(text, one.tgt_lang) for text in capital])
+            results[place] = own.restore_all(one)
     return results
 
 

@@ -31,8 +31,8 @@ _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
 _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
+_SHORT = 3  # words of a text whose first one may be unknown with a capital
 _TITLE = 3  # words with a capital that a title has
-_BETTER = 0.1  # nats of a token that lower case must gain
 _SMALL = 3  # letters of words that have none in a title
 
 
@@ -56,6 +56,11 @@ class Form(NamedTuple):
             opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
         return head + (output.upper() if self.capitals else output) + tail
+
+    def restore_all(self, translation: Translation) -> Translation:
+        """Return a translation of the text with a small letter first, with a capital and in the form of the text."""
+        outputs = [other.text[:1].upper() + other.text[1:] for other in translation.hypotheses]
+        return translation.with_texts([self.restore(output, translation.tgt_lang) for output in outputs])
 
 
 def plain_form(text: str) -> Form:
@@ -105,9 +110,39 @@ def translate_titles(
     places = [place for place, text in enumerate(texts) if _is_title(text) and not kept(text)]
     again = translate([_lower_title(texts[place]) for place in places]) if places else ()
     for place, one in zip(places, again, strict=True):
-        if one.score > found[place].score + _BETTER:
+        if one.score > found[place].score:
             results[place] = one
     return results
+
+
+def translate_short_texts(
+    texts: Sequence[str],
+    found: Sequence[Translation],
+    translate: Callable[[list[str]], Iterable[Translation]],
+    kept: Kept = nothing,
+) -> list[Translation]:
+    """Return translations, those of texts such as "Bread" or "Sign in" with a small letter first if that scores better.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        translate: Translates texts.
+        kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
+    """
+    results = list(found)
+    forms = {
+        place: own for place, text in enumerate(texts) if _is_short((own := plain_form(text)).text) and not kept(text)
+    }
+    again = translate([own.text[:1].lower() + own.text[1:] for own in forms.values()]) if forms else ()
+    for (place, own), one in zip(forms.items(), again, strict=True):
+        if one.score > found[place].score:
+            results[place] = own.restore_all(one)
+    return results
+
+
+def _is_short(text: str) -> bool:
+    """Return whether a text has few words, and a capital only at its start."""
+    return text[:1].isupper() and not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
 
 
 def _peel(text: str) -> tuple[str, str, str]:

@@ -8,7 +8,14 @@ from dataclasses import replace
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
-from translate.translator.guards.forms import Form, Kept, plain_characters, plain_form, translate_titles
+from translate.translator.guards.forms import (
+    Form,
+    Kept,
+    plain_characters,
+    plain_form,
+    translate_short_texts,
+    translate_titles,
+)
 from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
 
@@ -39,6 +46,7 @@ def guarded_translations(
     texts = [plain_characters(text) for text in texts]
     if decode.form_guard:
         found = translate_titles(texts, found, lambda some: translate(some, decode), kept)
+        found = translate_short_texts(texts, found, lambda some: translate(some, decode), kept)
     if not decode.copy_guard:
         return found
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
