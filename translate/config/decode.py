@@ -106,10 +106,11 @@ class DecodeConfig:
     copy_guard: bool = setting(
         False,
         "Translate again, with a common name or number as a stand-in, where the best output has lost a number of "
-        "four or more digits, a telephone number, an amount of money, a temperature, a fraction, a formula, an address "
-        "of mail, page or file, a @name or #subject, or a word with characters that the tokenizer lacks, such as "
-        'emoji; with the word for it where it has lost "&"; and in lower case a text of one word that came out as it '
-        "is. For models that know English names; texts with prefixes or alignments are left as they are.",
+        "four or more digits or with decimals, a telephone number, an amount of money, a temperature, a fraction, a "
+        "formula, an address of mail, page or file, a @name or #subject, or a word with characters that the tokenizer "
+        'lacks, such as emoji; with the word for it where it has lost "&"; and in lower case a text of one word that '
+        "came out as it is. For models that know English names; texts with prefixes or alignments are left as they "
+        "are.",
     )
     form_guard: bool = setting(
         False,

@@ -52,6 +52,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("2 $20 and 3 $5.", "2 $20 et 3 $.", "2 $20 and 3 2000.", "2 $20 et 3 2000.", "2 $20 et 3 $5."),
         ("5 € or 10 €.", "5 euros ou 10.", "5 € or 2000.", "5 euros ou 2000.", "5 euros ou 10 €."),
         ("It is 20 € now.", "Il a des euros.", "It is 2000 now.", "C'est 2000.", "C'est 20 €."),
+        ("It has 3.5 MB.", "Il a 35 Mo.", "It has 2000 MB.", "Il a 2 000 Mo.", "Il a 3.5 Mo."),
+        ("Il coûte 1,50 €.", "It's €150.", "Il coûte 2000.", "It's 2,000.", "It's 1,50 €."),
         ("Add 1½ cups.", "Ajoutez les tasses.", "Add 2000 cups.", "Ajoutez 2000 tasses.", "Ajoutez 1½ tasses."),
         ("Call +33 1 23 45 67.", "Appelez 33 1.", "Call 2000.", "Appelez le 2000.", "Appelez le +33 1 23 45 67."),
         ("On 24.11.2026 too.", "Le 24 aussi.", "On 2000 too.", "Le 2000 aussi.", "Le 24.11.2026 aussi."),
@@ -77,6 +79,8 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("It was in 1987.", "C'était en 1987."),
         ("1,234,567 people.", "1 234 567 personnes."),
         ("1 234 567 personnes.", "1,234,567 people."),
+        ("It rose by 3.5% to $1,200.50.", "Il a augmenté de 3,5 % à 1 200,50 $."),
+        ("The 8.30 train.", "Le train de 8 h 30."),
         ("Call (212) 555 01 23.", "Appelez le 212 555-01-23."),
         ("At 8.30 20 people left.", "À 8 h 30, 20 personnes sont parties."),
         ("In 2012 3.5 million came.", "3,5 millions sont venus en 2012."),
@@ -90,7 +94,7 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("It is 3+4.", "C'est 3 + 4."),
         ("It is €1,500.", "C'est 1 500 euros."),
         ("R&D & sales", "R&D et ventes"),
-        ("I like it.Then I go.and, e.g. the U.S. has well-known 3.5 things at 3h.", "Oui."),  # no address
+        ("I like it.Then I go.and, e.g. the U.S. has well-known 3.5 things at 3h.", "Oui, 3,5."),  # no address
         ("black&white", "noir et blanc"),
     ],
 )

@@ -11,6 +11,7 @@ from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
+_DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d{1,2}(?!\d|[.,]\d)")
 # A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.
 _ENDINGS = (
     "com|org|net|edu|gov|io|fr|uk|eu|ch|info|biz|dev|py|js|ts|md|txt|pdf|jpe?g|png|gif|svg|csv|tsv|docx?|xlsx?|pptx?|odt|"
@@ -31,6 +32,7 @@ _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a dat
 )
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
+_THOUSAND = 3  # digits between two of its separators
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
 _LONGEST = 10_000  # characters of a text that is looked through
 
@@ -115,13 +117,19 @@ def _has_digits(text: str, groups: str) -> bool:
 
 
 def _number(number: str) -> str:
-    """Return a pattern of a number with or without marks between its thousands."""
-    groups = re.split("[.,']", number)
-    if len(groups) == 1 and number.isdigit():
-        first = len(number) % 3 or 3
-        groups = [number[:first], *(number[place : place + 3] for place in range(first, len(number), 3))]
+    """Return a pattern of a number with or without marks between its thousands, with one before its decimals."""
+    *groups, last = re.split("[.,']", number)
+    decimals = ""
+    if groups and len(last) != _THOUSAND:
+        decimals = rf"(?:[.,:]|\s?h\s?){last}"  # 8.30 may be 8 h 30
+    else:
+        groups.append(last)
+    if len(groups) == 1 and groups[0].isdigit():
+        whole = groups[0]
+        first = len(whole) % _THOUSAND or _THOUSAND
+        groups = [whole[:first], *(whole[place : place + _THOUSAND] for place in range(first, len(whole), _THOUSAND))]
     forms = ("".join(groups), _SEPARATOR.join(groups))
-    return rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)"
+    return rf"(?<!\d)(?:{'|'.join(forms)}){decimals}(?!\d)"
 
 
 _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
@@ -132,5 +140,6 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (_FRACTION, "fraction", _has_formula),
     (_GROUPS, "number", _has_digits),
     (_NUMBER, "number", _has_number),
+    (_DECIMAL, "number", _has_number),
     (_AND, "and", _has_text),
 )
