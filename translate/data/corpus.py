@@ -172,11 +172,13 @@ def _activities(config: DataConfig) -> Corpus:
 
 def _topics(config: DataConfig) -> Corpus:
     _check_languages(config, "the corpus of topics", ("en", "fr"))
-    columns = config.src_lang, config.tgt_lang
-    files = sorted(str(path) for path in topics_dir().glob("*.tsv"))
-    valid = next(file for file in files if Path(file).stem == "valid")
-    train = FileSource(tuple(file for file in files if file != valid), columns, True, config.cache_dir)
-    return _corpus(config, train, FileSource((valid,), columns, True, config.cache_dir), {"topics_holdout": None})
+    valid = topics_dir() / "valid.tsv"
+    topics = sorted(set(topics_dir().glob("*.tsv")) - {valid})
+    train, held_out = (
+        FileSource(tuple(map(str, files)), (config.src_lang, config.tgt_lang), True, config.cache_dir)
+        for files in (topics, [valid])
+    )
+    return _corpus(config, train, held_out, {"topics_holdout": None})
 
 
 def _multi30k(config: DataConfig) -> Corpus:

@@ -6,7 +6,7 @@ A model reads such a text without its form, and its translation gets that back.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from translate.translator.translation import Translation
@@ -106,13 +106,9 @@ def translate_titles(
         translate: Translates texts.
         kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
-    results = list(found)
-    places = [place for place, text in enumerate(texts) if _is_title(text) and not kept(text)]
-    again = translate([_lower_title(texts[place]) for place in places]) if places else ()
-    for place, one in zip(places, again, strict=True):
-        if one.score > found[place].score:
-            results[place] = one
-    return results
+    titles = {place: _lower_title(text) for place, text in enumerate(texts) if _is_title(text) and not kept(text)}
+    again = translate(list(titles.values())) if titles else ()
+    return _better(found, dict(zip(titles, again, strict=True)))
 
 
 def translate_short_texts(
@@ -129,15 +125,17 @@ def translate_short_texts(
         translate: Translates texts.
         kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
-    results = list(found)
     forms = {
         place: own for place, text in enumerate(texts) if _is_short((own := plain_form(text)).text) and not kept(text)
     }
     again = translate([own.text[:1].lower() + own.text[1:] for own in forms.values()]) if forms else ()
-    for (place, own), one in zip(forms.items(), again, strict=True):
-        if one.score > found[place].score:
-            results[place] = own.restore_all(one)
-    return results
+    restored = (own.restore_all(one) for own, one in zip(forms.values(), again, strict=True))
+    return _better(found, dict(zip(forms, restored, strict=True)))
+
+
+def _better(found: Sequence[Translation], others: Mapping[int, Translation]) -> list[Translation]:
+    """Return translations, at the places of others those if they have a better score."""
+    return [max(one, others.get(place, one), key=lambda either: either.score) for place, one in enumerate(found)]
 
 
 def _is_short(text: str) -> bool:
