@@ -109,8 +109,8 @@ class DecodeConfig:
         "four or more digits or with decimals, a telephone number, an amount of money, a temperature, a fraction, a "
         "formula, an address of mail, page or file, a @name or #subject, or a word with characters that the tokenizer "
         'lacks, such as emoji; with the word for it where it has lost "&"; and in lower case a text of one word that '
-        "came out as it is. For models that know English names; texts with prefixes or alignments are left as they "
-        "are.",
+        "came out as it is. Between English and French, numbers and amounts that were copied get the marks of the "
+        "other language. For models that know English names; texts with prefixes or alignments are left as they are.",
     )
     form_guard: bool = setting(
         False,

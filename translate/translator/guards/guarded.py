@@ -16,6 +16,7 @@ from translate.translator.guards.forms import (
     translate_short_texts,
     translate_titles,
 )
+from translate.translator.guards.numbers import numbers_of_the_language
 from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
 
@@ -57,4 +58,5 @@ def guarded_translations(
         return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang, kept)
 
     found = guard(texts, found)
-    return translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode, kept)
+    found = translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode, kept)
+    return numbers_of_the_language(texts, found, src_lang, kept)

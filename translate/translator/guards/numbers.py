@@ -1,0 +1,84 @@
+"""Numbers and amounts that came out as their source writes them, written as the language of the translation does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from translate.translator.guards.forms import Kept, Ranges, nothing
+from translate.translator.translation import Translation
+
+_UNITS = (  # behind an English number with decimals; without one it may be a version, a time or a chapter
+    "percent|per cent|thousand|(?:m|b|tr)illions?|[kcm]?m|[km]?g|[cm]?l|"
+    "(?:kilo|centi|milli)?(?:met(?:er|re)|gram(?:me)?|lit(?:er|re))s?|miles?|feet|foot|inch(?:es)?|yards?|acres?|hectares?|"
+    "pounds?|ounces?|tons?|tonnes?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|degrees?|points?|times|euros?|"
+    "dollars?|cents?|volts?|watts?|[kKMGT]?[BVW]|[kMG]?Hz|mph|km/h"
+)
+_SPACE = "[ \u00a0\u202f]"
+_THOUSANDS = rf"\d{{1,3}}(?:{_SPACE}\d{{3}})+"
+_NUMBERS = {  # of a source, whose mark cannot be another one
+    "en": re.compile(
+        r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<=[€£$])\d+\.\d+(?![\w,]|\.\d)"
+        rf"|(?<![\w.,])\d+\.\d+(?=\s?[%°€£$]|[ -](?:{_UNITS})\b)"
+    ),
+    "fr": re.compile(rf"(?<![\w.,])(?<!\d{_SPACE})(?:{_THOUSANDS}(?:,\d+)?|\d+,\d+)(?![\w.]|{_SPACE}\d|,\d)"),
+}
+_WRITTEN = {  # how such numbers may stand in the translation
+    "en": re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w|[.,]\d)"),
+    "fr": re.compile(rf"(?<![\w.,])(?:{_THOUSANDS}|\d+)(?:,\d+)?(?!\w|[.,]\d)"),
+}
+_MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decimals
+_AMOUNTS = {  # of the other language, and as this one writes them
+    "en": (re.compile(rf"(?<![\w.,€£$/–-])(\d[\d.,]*){_SPACE}?([€£$])(?!\w)"), r"\2\1"),
+    "fr": (
+        re.compile(rf"(?<![\w€£$])([€£$])(\d+(?:{_SPACE}\d{{3}})*(?:,\d+)?)(?![\w,.–-]*\d|\s?(?:m|b|tr)illi)"),
+        r"\2 \1",
+    ),
+}
+
+
+def numbers_of_the_language(
+    texts: Sequence[str], found: Sequence[Translation], src_lang: str, kept: Kept = nothing
+) -> list[Translation]:
+    """Return translations whose numbers are written as their language does: "1,250.5 km" becomes "1 250,5 km".
+
+    Changed is what stands in the translation just as in the source, between English and French alone. English numbers
+    with decimals count only beside a unit or a currency: "Python 3.11" keeps its mark. In texts with amounts, currency
+    symbols go where the language has them, "$5" to "5 $".
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        src_lang: Language of the sources.
+        kept: Where a text holds what comes through as it is, or as a term.
+    """
+    return [_rewritten(text, one, src_lang, kept) for text, one in zip(texts, found, strict=True)]
+
+
+def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Translation:
+    if {src_lang, found.tgt_lang} != set(_NUMBERS) or not any(map(str.isdigit, text)):
+        return found
+    ranges = kept(text)
+    numbers = _numbers(text, src_lang, found.tgt_lang, ranges)
+    amounts = not ranges and re.search("[€£$]", text) is not None
+    if not numbers and not amounts:
+        return found
+
+    def rewrite(output: str) -> str:
+        output = _WRITTEN[src_lang].sub(lambda match: numbers.get(match[0], match[0]), output)
+        pattern, order = _AMOUNTS[found.tgt_lang]
+        return pattern.sub(order, output) if amounts else output
+
+    hypotheses = tuple(one._replace(text=rewrite(one.text)) for one in found.hypotheses)
+    return found._replace(text=rewrite(found.text), hypotheses=hypotheses)
+
+
+def _numbers(text: str, src_lang: str, tgt_lang: str, kept: Ranges) -> dict[str, str]:
+    """Return the numbers of a source that the other language writes in another way, and how."""
+    thousands, decimal = _MARKS[src_lang]
+    into = {thousands: _MARKS[tgt_lang][0], decimal: _MARKS[tgt_lang][1], "\u00a0": ",", "\u202f": ","}
+    return {
+        match[0]: "".join(into.get(character, character) for character in match[0])
+        for match in _NUMBERS[src_lang].finditer(text)
+        if not any(match.start() < end and start < match.end() for start, end in kept)
+    }
