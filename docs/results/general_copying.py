@@ -17,6 +17,7 @@ _NUMBERS = (
     *("Call me at {}.", "The year {} was good.", "There are {} people here.", "My number is {}."),
 )
 _SHORT = ("I love it", "Thank you so much!", "See you tomorrow", "She is my best friend.")
+_CURRENCIES = {"€": ("€", "euros"), "£": ("£", "livres"), "$": ("$", "dollars")}
 _PEOPLE = ("Łukasz", "Åse", "Jiří", "Şükrü", "Nguyễn")
 _PLACES = ("Łódź", "Åre", "Brno", "İzmir", "Huế")
 _WRITE = ("Write to {} today.", "My address is {}.", "See {} for more.", "I found it at {}, I think.")
@@ -55,8 +56,8 @@ def _word(random: Random) -> str:
 
 
 def _has(text: str, word: str) -> bool:
-    """Return whether a text has a word, amounts also as French writes them: 20€."""
-    return word in text or (word[0] in "€£$" and word[1:] + word[0] in text)
+    """Return whether a text has a word, amounts also as French writes them: 20€, 20euros."""
+    return word in text or any(word[1:] + name in text for name in _CURRENCIES.get(word[0], ()))
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ def rewritten(text: str, output: str, src_lang: str, tgt_lang: str) -> str:
     [
         ("It is 10.5 km long.", "Il fait 10.5 km de long.", "Il fait 10,5 km de long."),
         ("1,250,000 people.", "1,250,000 personnes.", "1 250 000 personnes."),
+        ("1,250,000 people.", "1 250,000 personnes.", "1 250 000 personnes."),
         ("A 2.5-hour film.", "Un film de 2.5 heures.", "Un film de 2,5 heures."),
         ("It rose by 3.5% to $1,200.50.", "De 3.5 % à $1,200.50.", "De 3,5 % à 1 200,50 $."),
         ("It costs €20.", "Ça coûte €20.", "Ça coûte 20 €."),
@@ -41,6 +42,7 @@ def test_english_numbers_become_french(text: str, output: str, expected: str) ->
     [
         ("Il y a 10,5 km.", "There are 10,5 km.", "There are 10.5 km."),
         ("Elle a 1 250 000 habitants.", "It has 1 250 000 people.", "It has 1,250,000 people."),
+        ("Elle a 1 250 000 habitants.", "It has 1 250,000 people.", "It has 1,250,000 people."),
         ("Il a payé 1\u202f500,50 €.", "He paid 1\u202f500,50 €.", "He paid €1,500.50."),
         ("Entre 10 € et 20 $.", "Between 10 € and 20 $.", "Between €10 and $20."),
         ("De 10-20 €.", "From 10-20 €.", "From 10-20 €."),

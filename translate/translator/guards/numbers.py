@@ -23,10 +23,9 @@ _NUMBERS = {  # of a source, whose mark cannot be another one
     ),
     "fr": re.compile(rf"(?<![\w.,])(?<!\d{_SPACE})(?:{_THOUSANDS}(?:,\d+)?|\d+,\d+)(?![\w.]|{_SPACE}\d|,\d)"),
 }
-_WRITTEN = {  # how such numbers may stand in the translation
-    "en": re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w|[.,]\d)"),
-    "fr": re.compile(rf"(?<![\w.,])(?:{_THOUSANDS}|\d+)(?:,\d+)?(?!\w|[.,]\d)"),
-}
+_WRITTEN = re.compile(  # how such numbers may stand in the translation, with the marks of either language
+    rf"(?<![\w.,])\d+(?:(?:{_SPACE}|[.,])\d{{3}})*(?:[.,]\d+)?(?!\w|[.,]\d)"
+)
 _MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decimals
 _AMOUNTS = {  # of the other language, and as this one writes them
     "en": (re.compile(rf"(?<![\w.,€£$/–-])(\d[\d.,]*){_SPACE}?([€£$])(?!\w)"), r"\2\1"),
@@ -42,9 +41,9 @@ def numbers_of_the_language(
 ) -> list[Translation]:
     """Return translations whose numbers are written as their language does: "1,250.5 km" becomes "1 250,5 km".
 
-    Changed is what stands in the translation just as in the source, between English and French alone. English numbers
-    with decimals count only beside a unit or a currency: "Python 3.11" keeps its mark. In texts with amounts, currency
-    symbols go where the language has them, "$5" to "5 $".
+    Changed is what stands in the translation as in the source, or half so, between English and French alone. English
+    numbers with decimals count only beside a unit or a currency: "Python 3.11" keeps its mark. In texts with amounts,
+    currency symbols go where the language has them, "$5" to "5 $".
 
     Args:
         texts: Clean sources.
@@ -65,7 +64,7 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
         return found
 
     def rewrite(output: str) -> str:
-        output = _WRITTEN[src_lang].sub(lambda match: numbers.get(match[0], match[0]), output)
+        output = _WRITTEN.sub(lambda match: numbers.get(_plain(match[0]), match[0]), output)
         pattern, order = _AMOUNTS[found.tgt_lang]
         return pattern.sub(order, output) if amounts else output
 
@@ -74,11 +73,16 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
 
 
 def _numbers(text: str, src_lang: str, tgt_lang: str, kept: Ranges) -> dict[str, str]:
-    """Return the numbers of a source that the other language writes in another way, and how."""
+    """Return the numbers of a source that the other language writes in another way, in plain form, and how."""
     thousands, decimal = _MARKS[src_lang]
     into = {thousands: _MARKS[tgt_lang][0], decimal: _MARKS[tgt_lang][1], "\u00a0": ",", "\u202f": ","}
     return {
-        match[0]: "".join(into.get(character, character) for character in match[0])
+        _plain(match[0]): "".join(into.get(character, character) for character in match[0])
         for match in _NUMBERS[src_lang].finditer(text)
         if not any(match.start() < end and start < match.end() for start, end in kept)
     }
+
+
+def _plain(number: str) -> str:
+    """Return a number with a full stop for each of its marks: the model may have changed one of them alone."""
+    return re.sub(rf"{_SPACE}|,", ".", number)
