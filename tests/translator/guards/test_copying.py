@@ -7,6 +7,7 @@ import time
 from random import Random
 
 import pytest
+from translations import translation
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
@@ -14,17 +15,13 @@ from translate.translator.guards.copying import copy_lost, translate_copied
 from translate.translator.guards.forms import plain_form
 from translate.translator.guards.lost_parts import lost_parts
 from translate.translator.guards.symbols import translate_around, unknown_parts
-from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translation import Translation
 from translate.translator.translator import Translator
 
 
 @pytest.fixture(scope="module")
 def tokenizer(general: Translator) -> Tokenizer:
     return general.tokenizer
-
-
-def translation(*texts: str) -> Translation:
-    return Translation(texts[0], -0.5, tuple(TranslatedHypothesis(text, -0.5, -0.5, (5, 3)) for text in texts), "fr")
 
 
 def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(tokenizer: Tokenizer) -> None:

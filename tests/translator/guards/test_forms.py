@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from translations import translation
 
 from translate.translator.guards.forms import (
     Form,
@@ -11,7 +12,7 @@ from translate.translator.guards.forms import (
     translate_short_texts,
     translate_titles,
 )
-from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translation import Translation
 from translate.translator.translator import Translator
 
 
@@ -78,14 +79,14 @@ def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
 
     def translate(texts: list[str]) -> list[Translation]:
         asked.append(texts)
-        return [translation("comment faire du pain", -0.3), translation("tom, marie et jean", -0.9)]
+        return [translation("comment faire du pain", score=-0.3), translation("tom, marie et jean", score=-0.9)]
 
     texts = ["1. How to Make Bread Now", "Tom, Mary and John", "Tom and Mary live here.", "I am Tom.", "USA AND UK NOW"]
     texts += ["Mr. Tom Brown", "St. John and St. Mark", "M. Jean Noir"]
-    found = [translation(text, -0.5) for text in texts]
+    found = [translation(text, score=-0.5) for text in texts]
     again = translate_titles(texts, found, translate)
     assert asked == [["1. How to make bread now", "Tom, mary and john"]]
-    assert again == [translation("comment faire du pain", -0.3), *found[1:]]
+    assert again == [translation("comment faire du pain", score=-0.3), *found[1:]]
 
 
 def test_abbreviations_in_a_title_stay_in_capitals_and_terms_in_a_title_as_they_are() -> None:
@@ -93,10 +94,10 @@ def test_abbreviations_in_a_title_stay_in_capitals_and_terms_in_a_title_as_they_
 
     def translate(texts: list[str]) -> list[Translation]:
         asked.extend(texts)
-        return [translation("x", -0.3)] * len(texts)
+        return [translation("x", score=-0.3)] * len(texts)
 
     texts = ["NASA Launches a New Rocket", "Visit Our New Shop"]
-    found = [translation(text, -0.5) for text in texts]
+    found = [translation(text, score=-0.5) for text in texts]
     translate_titles(texts, found, translate, lambda text: [(0, 5)] if "Shop" in text else [])
     assert asked == ["NASA launches a new rocket"]
 
@@ -106,14 +107,18 @@ def test_short_texts_are_read_with_a_small_letter_first_where_that_scores_better
 
     def translate(texts: list[str]) -> list[Translation]:
         asked.extend(texts)
-        return [translation("pain", -0.3), translation("bonjour", -0.6), translation("se connecter", -0.4)]
+        return [
+            translation("pain", score=-0.3),
+            translation("bonjour", score=-0.6),
+            translation("se connecter", score=-0.4),
+        ]
 
     texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "bread", "It is a book", "", "My term"]
-    found = [translation(text, -0.5) for text in texts]
+    found = [translation(text, score=-0.5) for text in texts]
     again = translate_short_texts(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
     assert asked == ["bread", "hello!", "sign in"]
-    assert again[0] == translation("Pain", -0.3)
-    assert again[2] == translation("- «\u00a0Se connecter\u00a0»", -0.4)
+    assert again[0] == translation("Pain", score=-0.3)
+    assert again[2] == translation("- «\u00a0Se connecter\u00a0»", score=-0.4)
     assert [one for place, one in enumerate(again) if place not in (0, 2)] == [found[1], *found[3:]]
 
 
@@ -141,7 +146,3 @@ def test_the_model_of_the_package_translates_every_form_alike(general: Translato
     assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où se trouve la gare ?"
     off = general.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
     assert off != plain.upper()
-
-
-def translation(text: str, score: float) -> Translation:
-    return Translation(text, score, (TranslatedHypothesis(text, score, score, (5, 3)),), "fr")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from translations import translation
 
 from translate.translator.guards.numbers import numbers_of_the_language
-from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
 
 def rewritten(text: str, output: str, src_lang: str, tgt_lang: str) -> str:
-    found = Translation(output, -0.5, (TranslatedHypothesis(output, -0.5, -0.5, (5, 3)),), tgt_lang)
-    (new,) = numbers_of_the_language([text], [found], src_lang)
+    (new,) = numbers_of_the_language([text], [translation(output, tgt_lang=tgt_lang)], src_lang)
     assert new.hypotheses[0].text == new.text
     return new.text
 
@@ -57,7 +56,7 @@ def test_french_numbers_become_english(text: str, output: str, expected: str) ->
 def test_other_languages_and_what_is_kept_are_left_as_they_are() -> None:
     assert rewritten("It is 10.5 km.", "Es sind 10.5 km.", "en", "de") == "Es sind 10.5 km."
     text, output = "Use `1.5 km` and $5.", "Utilise `1.5 km` et $5."
-    (new,) = numbers_of_the_language([text], [Translation(output, 0.0, (), "fr")], "en", lambda text: [(4, 12)])
+    (new,) = numbers_of_the_language([text], [translation(output)], "en", lambda text: [(4, 12)])
     assert new.text == output
 
 

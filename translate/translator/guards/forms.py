@@ -41,6 +41,11 @@ def nothing(_: str) -> Ranges:
     return ()
 
 
+def overlaps(start: int, end: int, kept: Ranges) -> bool:
+    """Return whether a part of a text, from `start` to before `end`, overlaps what is kept."""
+    return any(start < last and first < end for first, last in kept)
+
+
 class Form(NamedTuple):
     """What the model reads of a text, and what its translation gets back."""
 

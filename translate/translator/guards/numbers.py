@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from translate.translator.guards.forms import Kept, Ranges, nothing
+from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
 
 _UNITS = (  # behind an English number with decimals; without one it may be a version, a time or a chapter
@@ -79,7 +79,7 @@ def _numbers(text: str, src_lang: str, tgt_lang: str, kept: Ranges) -> dict[str,
     return {
         _plain(match[0]): "".join(into.get(character, character) for character in match[0])
         for match in _NUMBERS[src_lang].finditer(text)
-        if not any(match.start() < end and start < match.end() for start, end in kept)
+        if not overlaps(match.start(), match.end(), kept)
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.forms import Form, Kept, Ranges, nothing, plain_form
+from translate.translator.guards.forms import Form, Kept, Ranges, nothing, overlaps, plain_form
 from translate.translator.translation import Translation, join_segments
 
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
@@ -36,7 +36,7 @@ def unknown_parts(text: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[tu
         whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and tokenizer.lacks(rest))
         for start, end in [(0, len(word))] if whole else symbols:
             found.append((match.start() + start, match.start() + end))
-    return [(start, end) for start, end in found if not any(start < last and first < end for first, last in kept)]
+    return [(start, end) for start, end in found if not overlaps(start, end, kept)]
 
 
 def translate_around(
