@@ -89,7 +89,8 @@ def orthogonal(x: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     x = (x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(dtype)
     for _ in range(5):
         gram = x @ x.mT
-        x = ((gram @ gram).mul_(2.0315).add_(gram, alpha=-4.7750) @ x).add_(x, alpha=3.4445)
+        factor = torch.baddbmm(gram, gram, gram, beta=-4.7750, alpha=2.0315)
+        x = torch.baddbmm(x, factor, x, beta=3.4445)
     return x
 
 
