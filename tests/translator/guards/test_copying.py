@@ -48,6 +48,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("It is €1,500 now.", "C'est 1 500.", "It is 2000 now.", "C'est 2000.", "C'est €1,500."),
         ("2 $20 and 3 $5.", "2 $20 et 3 $.", "2 $20 and 3 2000.", "2 $20 et 3 2000.", "2 $20 et 3 $5."),
         ("5 € or 10 €.", "5 euros ou 10.", "5 € or 2000.", "5 euros ou 2000.", "5 euros ou 10 €."),
+        ("It costs $8 now.", "Ça coûte des dollars8.", "It costs 2000 now.", "Ça coûte 2000.", "Ça coûte $8."),
+        ("It is $31 now.", "Il a 31 $1 ici.", "It is 2000 now.", "C'est 2000.", "C'est $31."),
         ("It is 20 € now.", "Il a des euros.", "It is 2000 now.", "C'est 2000.", "C'est 20 €."),
         ("It has 3.5 MB.", "Il a 35 Mo.", "It has 2000 MB.", "Il a 2 000 Mo.", "Il a 3.5 Mo."),
         ("Il coûte 1,50 €.", "It's €150.", "Il coûte 2000.", "It's 2,000.", "It's 1,50 €."),
@@ -283,7 +285,7 @@ def test_there_are_as_many_hypotheses_as_asked_for(general: Translator) -> None:
     assert "12345" in found.text
 
 
-def test_the_guard_is_off_where_the_words_of_the_search_are_asked_for(general: Translator) -> None:
-    plain = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
+def test_the_guards_are_off_where_the_words_of_the_search_are_asked_for(general: Translator) -> None:
+    plain = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False, form_guard=False)
     (aligned,) = general.translate(["I love it 🙂"], tgt_lang="fr", alignments=True)
     assert (aligned.text, aligned.hypotheses[0].token_ids) == (plain[0].text, plain[0].hypotheses[0].token_ids)

@@ -101,10 +101,10 @@ def _has_formula(text: str, formula: str) -> bool:
 
 
 def _has_amount(text: str, amount: str) -> bool:
-    """Return whether the number of an amount is in a text, in digits, beside its currency."""
+    """Return whether the number of an amount is in a text, in digits, beside its currency: no word stands before it."""
     symbol = next(symbol for symbol in _CURRENCIES if symbol in amount)
     number, currency = _number(re.sub(r"[€£$\s]", "", amount)), f"(?i:{_CURRENCIES[symbol]})"
-    return re.search(rf"{currency}\s?{number}|{number}\s?{currency}", text) is not None
+    return re.search(rf"{re.escape(symbol)}\s?{number}|{number}\s?{currency}(?!\w)", text) is not None
 
 
 def _has_number(text: str, number: str) -> bool:
