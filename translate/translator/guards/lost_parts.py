@@ -101,7 +101,7 @@ def _has_formula(text: str, formula: str) -> bool:
 
 
 def _has_amount(text: str, amount: str) -> bool:
-    """Return whether the number of an amount is in a text, in digits, beside its currency: no word stands before it."""
+    """Return whether a text has the number of an amount in digits, beside its symbol or before its currency's name."""
     symbol = next(symbol for symbol in _CURRENCIES if symbol in amount)
     number, currency = _number(re.sub(r"[€£$\s]", "", amount)), f"(?i:{_CURRENCIES[symbol]})"
     return re.search(rf"{re.escape(symbol)}\s?{number}|{number}\s?{currency}(?!\w)", text) is not None
