@@ -14,10 +14,14 @@ class ServeConfig:
 
     host: str = setting("127.0.0.1", "Address to listen on; 0.0.0.0 takes requests from other machines.")
     port: int = setting(5000, "Port to listen on; 0 takes a free one.", at_least=0, at_most=65535)
-    char_limit: int = setting(-1, "Most characters of a request, those of all its texts together.", at_least=-1)
-    batch_limit: int = setting(-1, "Most texts of a request.", at_least=-1)
-    alternatives_limit: int = setting(10, "Most alternatives of a text.", at_least=-1)
-    req_limit: int = setting(-1, "Most requests a minute of each API key, or of each address without one.", at_least=-1)
+    char_limit: int = setting(
+        -1, "Most characters of a request, those of all its texts together; -1 = no limit.", at_least=-1
+    )
+    batch_limit: int = setting(-1, "Most texts of a request; -1 = no limit.", at_least=-1)
+    alternatives_limit: int = setting(10, "Most alternatives of a text; -1 = no limit.", at_least=-1)
+    req_limit: int = setting(
+        -1, "Most requests a minute of each API key, or of each address without one; -1 = no limit.", at_least=-1
+    )
     body_limit: int = setting(10_000_000, "Most bytes of a request's body.", at_least=1)
     queue_limit: int = setting(
         200,
@@ -30,7 +34,7 @@ class ServeConfig:
     deadline: float = setting(30.0, "Seconds after which a request that is not done is given up, with 504.", above=0)
     cache: int = setting(10_000, "Translated sentences that are kept for the next time; 0 = none.", at_least=0)
     workers: int | None = setting(
-        None, "Threads that translate, a batch each; null = a thread for each core.", at_least=1
+        None, "Threads that translate, a batch each; by default a thread for each core.", at_least=1
     )
     api_keys: bool = setting(False, "Refuse requests without a key that `python -m translate.serve keys add` has made.")
     keys_file: str = setting("keys.db", "SQLite file of the API keys, as hashes.")

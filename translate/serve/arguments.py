@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="log each request, as JSON, without its texts")
     parser.set_defaults(action="serve")
-    add_flags(parser, ServeConfig)
+    add_flags(parser, ServeConfig, defaults=True)
     return parser
 
 

@@ -30,7 +30,13 @@ from translate.train.parallel.layout import with_layout
 from translate.train.setup import make_checkpoints, make_ema, make_module, make_trainer, prepare_layers
 from translate.train.weights.averaging import average_weights, load_weights
 from translate.train.weights.low_rank import merge_low_rank
-from translate.train.weights.warm_start import inherit_settings, keep_tokenizer, kept_settings, load_start
+from translate.train.weights.warm_start import (
+    inherit_settings,
+    keep_tokenizer,
+    kept_settings,
+    load_start,
+    other_settings,
+)
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.recognition import Recognizer
@@ -72,6 +78,8 @@ def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, Translatio
 def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> TrainConfig:
     """Write the settings and the cleaning report into the run directory, which exists, and return the settings."""
     if config.init_from and not config.resume:
+        if others := other_settings(config):
+            say(f"{config.init_from} itself translates with {' '.join(others)}, and this run without")
         config = keep_tokenizer(config, run_dir, data.tokenizer)
     save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
     write_text(run_dir / "cleaning.json", json.dumps(data.cleaning.to_dict(), indent=2) + "\n")

@@ -71,6 +71,17 @@ def test_a_run_starts_from_another_models_weights_and_resumes_without_it(make_co
     assert loss_of(moved, config) == pytest.approx(loss, rel=1e-5)
 
 
+def test_a_run_says_how_its_start_translates_otherwise(make_config, tmp_path, capsys) -> None:
+    start = shutil.copytree(TINY, tmp_path / "start/model").parent
+    changes = {"model": ModelConfig(), "tokenizer": TokenizerConfig(), "init_from": str(start)}
+    config = make_config(max_epochs=None, max_steps=1, changes=changes)
+    train(config)
+    here = f"{start} itself translates with decode.beam_size=5 decode.max_output_len=256, and this run without"
+    assert here in "".join(capsys.readouterr())
+    train(replace(config, decode=replace(config.decode, beam_size=5, max_output_len=256)))
+    assert "itself translates" not in "".join(capsys.readouterr())
+
+
 def test_language_codes_are_taken_over(tmp_path) -> None:
     tokenizer = Tokenizer.train(["a cat sat"] * 9, ["un chat assis"] * 9, vocab_size=285, languages=["en", "fr"])
     network = ModelConfig(d_model=16, d_ff=16, num_heads=2, num_encoder_layers=1, num_decoder_layers=1)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from translate.config.decode import DecodeConfig
 from translate.config.files import load_config
 from translate.config.model import ModelConfig
 from translate.config.tokenizer import TokenizerConfig
@@ -16,7 +17,7 @@ from translate.data.tokenizer import Tokenizer
 from translate.model.attention import Attention
 from translate.model.layers import make_attention
 from translate.model.transformer import Transformer
-from translate.translator.bundle import find_model, load_bundle, open_bundle
+from translate.translator.bundle import find_model, load_bundle, load_bundle_config, open_bundle
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
@@ -47,6 +48,23 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
     data = replace(config.data, language_tags=config.data.language_tags or bool(start.tgt_langs))
     pieces = replace(config.tokenizer, path=str(directory), joint=tokenizer.joint)
     return replace(config, model=model, data=data, tokenizer=pieces)
+
+
+def other_settings(config: TrainConfig) -> list[str]:
+    """Return how the model that `init_from` names translates where this run differs, as overrides.
+
+    >>> other_settings(TrainConfig(init_from="en-fr"))
+    ['data.both_directions=true', 'decode.copy_guard=true', 'decode.form_guard=true', 'decode.paragraph_len=8']
+    """
+    start = load_bundle_config(find_model(config.init_from))
+    directions = start.src_lang in start.tgt_langs and not config.data.both_directions
+    differing = [
+        f"decode.{field.name}={_word(theirs)}"
+        for field in fields(DecodeConfig)
+        if (theirs := getattr(start.decode, field.name)) != getattr(config.decode, field.name)
+        and field.name != "batch_tokens"  # which changes no translation
+    ]
+    return ["data.both_directions=true"] * directions + differing
 
 
 def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
