@@ -101,6 +101,7 @@ def test_a_model_that_gives_nan_is_refused(translator: Translator) -> None:
         ([("a", "b", "c")], r"pair 1 must be"),
         ([("a", "b"), ("a", [])], r"pair 2: target ids must be one or more"),
         ([("a", [10**6])], r"pair 1: target ids .* of 0 to \d+"),
+        ([(1, "a")], r"pair 1: the source must be a text, not 1"),
     ],
 )
 def test_what_is_no_pair_is_refused(translator: Translator, pairs: list[tuple[str, str]], message: str) -> None:

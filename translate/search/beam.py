@@ -129,7 +129,7 @@ class BeamSearch(Search):
             return self._whole_search(model, memory, src_mask, rules)
         if self.settings.beam_size == 1 and not last_restricted:
             limits = [own.longest for own in rules]
-            found = greedy(model, memory, src_mask, limits, self._banned(1), self.bos_id, self.eos_id)
+            found = greedy(model, memory, src_mask, limits, self.forbidden_ids, self.bos_id, self.eos_id)
             return [[self._hypothesis(*one)] if one[0] else [] for one in found]
         state = model.start(memory, src_mask)
         best_step, xp = model.best_step if isinstance(model, BestStepModel) else None, namespace(src_ids)
@@ -142,7 +142,7 @@ class BeamSearch(Search):
         def propose(last_ids: Array, log_probs: Array, sentences: Sequence[Sentence]) -> Candidates:
             length, count = sentences[0].length + 1, 2 * self.settings.beam_size
             if length > last_restricted:
-                return best(last_ids, log_probs, self._banned(length), count)
+                return best(last_ids, log_probs, self.forbidden_ids, count)
             if not any(sentence.rules.forced(length, self.eos_id) is not None for sentence in sentences):
                 never = [self._never(sentence, log_probs.shape[1]) for sentence in sentences]
                 found = best(last_ids, log_probs, self.forbidden_ids, count + max(map(len, never)))
@@ -164,7 +164,7 @@ class BeamSearch(Search):
             beam_size=self.settings.beam_size,
             wanted=self.settings.num_hypotheses,
             length_penalty=self.settings.length_penalty,
-            banned=self._banned(1),
+            banned=self.forbidden_ids,
             bos_id=self.bos_id,
             eos_id=self.eos_id,
         )
@@ -296,10 +296,6 @@ class BeamSearch(Search):
             for beam in range(beams)
             for token_id in sentence.rules.banned(sentence.path(sentence.length, beam)[0], self.eos_id)
         }
-
-    def _banned(self, length: int) -> tuple[int, ...]:
-        """Return the tokens that number `length` of no output may be."""
-        return self.forbidden_ids if length >= self.settings.min_output_len else (*self.forbidden_ids, self.eos_id)
 
 
 def _without(found: Candidates, never: Sequence[set[tuple[int, int]]], count: int) -> Candidates:

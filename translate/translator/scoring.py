@@ -50,6 +50,8 @@ def encode_pairs(tokenizer: Tokenizer, pairs: Sequence[Pair], max_positions: int
     for number, pair in enumerate(pairs, 1):
         if isinstance(pair, str) or len(pair) != 2:
             raise ValueError(f"pair {number} must be (source, target), not {pair!r}")
+        if not isinstance(pair[0], str):
+            raise ValueError(f"pair {number}: the source must be a text, not {pair[0]!r}")
     sources = tokenizer.encode_src_batch([clean_text(src) for src, _ in pairs])
     encoded: list[EncodedPair] = []
     for number, (src_ids, (src, tgt)) in enumerate(zip(sources, pairs, strict=True), 1):

@@ -33,8 +33,8 @@ class TranslatedHypothesis(NamedTuple):
         log_prob: Sum of the tokens' log-probabilities, natural log.
         token_ids: Target ids, EOS last; for a text translated in segments, those of all segments.
         token_log_probs: Those of the tokens; their sum is `log_prob`. None from a CTranslate2 model.
-        parts: The clean source and `text`; for a text translated in segments, each segment with its translation; with
-            stand-ins, where a guard put them in.
+        parts: What the model read and what it wrote, one pair or one for each segment: without a form that a guard took
+            off, and with stand-ins where one put them in.
         alignment: If asked for, (source word, target word) for each word of `text`; words are what spaces separate in
             the clean source and in `text`, counted from 0.
     """
@@ -54,8 +54,9 @@ class Translation(NamedTuple):
     Attributes:
         text: That of the best hypothesis; one line, "" for an empty source.
         score: That of the best hypothesis; 0 for an empty source.
-        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first); of a text in
-            segments the best of each, then the second best of each, and so on; none for an empty source.
+        hypotheses: As many as asked for, best score first (with `mbr` largest expected utility first), but those that a
+            guard found before the others; of a text in segments the best of each, then the second best of each, and
+            so on; none for an empty source.
         tgt_lang: Language it is in.
     """
 
@@ -96,7 +97,7 @@ def join_segments(
         token_ids = tuple(chain.from_iterable(one.token_ids for one, _ in chosen))
         token_log_probs = tuple(chain.from_iterable(one.token_log_probs or () for one, _ in chosen))
         log_prob = sum(one.log_prob for one, _ in chosen)
-        score = normalized_score(log_prob, len(token_ids), decode.length_penalty)
+        score = normalized_score(log_prob, len(token_ids), decode.length_penalty) if token_ids else 0.0
         whole, parts = " ".join(filter(None, texts)), tuple(zip(segments, texts, strict=True))
         joined.append(TranslatedHypothesis(whole, score, log_prob, token_ids, token_log_probs or None, parts))
     if decode.mbr != "none":

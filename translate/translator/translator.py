@@ -166,7 +166,8 @@ class Translator:
             tgt_lang: Language to translate into, see `into`; None means that of the model directory, "auto" for each
                 text the other one than it is in, see `recognize`.
             prefixes: What the translation of each text begins with, and which the search goes on from; None or an empty
-                one = anything. Where the clean prefix ends, a word need not: the next token may continue its last word.
+                one = anything. Then no text is translated again by `copy_guard`, and those with a prefix are read in
+                their form. Where the clean prefix ends, a word need not: the next token may continue its last word.
                 Of a text that is cut it is the beginning of the first segment; an empty text stays empty.
             alignments: Whether to align the words of each hypothesis, see `align`.
             protect: Whether tags, addresses, placeholders and quantities (`find_spans`) come through as they are.
@@ -203,7 +204,10 @@ class Translator:
         else:
             terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
             run = partial(translator._translate_whole, protect=protect, terminology=terminology)
-            translations = run(texts if protect or terms else clean, decode, progress)
+            kept = partial(_kept_ranges, protect=protect, terminology=terminology)
+            if protect or terms:  # as it was, since what is kept comes through to the letter
+                clean = [text if kept(text) else own for text, own in zip(texts, clean, strict=True)]
+            translations = run(clean, decode, progress)
             if not alignments:
                 translations = guarded_translations(
                     clean,
@@ -212,7 +216,7 @@ class Translator:
                     decode,
                     tokenizer=translator.tokenizer,
                     src_lang=translator.config.src_lang,
-                    kept=partial(_kept_ranges, protect=protect, terminology=terminology),
+                    kept=kept,
                 )
         return translator._with_alignments(clean, translations) if alignments else translations
 

@@ -289,3 +289,16 @@ def test_the_guards_are_off_where_the_words_of_the_search_are_asked_for(general:
     plain = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False, form_guard=False)
     (aligned,) = general.translate(["I love it 🙂"], tgt_lang="fr", alignments=True)
     assert (aligned.text, aligned.hypotheses[0].token_ids) == (plain[0].text, plain[0].hypotheses[0].token_ids)
+
+
+def test_a_number_that_was_put_back_is_not_taken_for_another_stand_in(tokenizer: Tokenizer) -> None:
+    read: list[str] = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        read.extend(texts)
+        return [translation("Prenez 2000.") for _ in texts]
+
+    first = translation("Prenez.")
+    (found,) = copy_lost(["Take 4,567 and 3,000."], [first], tokenizer, translate, "en")
+    assert read[0] == "Take 3000 and 2000."  # 2000 for 3,000, and 3000 does not come out
+    assert found == first

@@ -66,3 +66,10 @@ def test_the_model_of_the_package_writes_numbers_as_the_language_does(general: T
     assert ("1 250 000" in french.text, "1,250,000" in english.text) == (True, True)
     (free,) = general.translate(["La ville compte 1 250 000 habitants."], tgt_lang="en", copy_guard=False)
     assert "1,250,000" not in free.text
+
+
+def test_numbers_within_what_is_kept_are_left_alone_though_they_also_stand_elsewhere() -> None:
+    text = "He has 1,250 dogs, see https://x.org/?n=1,250 now."
+    output = "Il a 1,250 chiens, voyez https://x.org/?n=1,250 maintenant."
+    (new,) = numbers_of_the_language([text], [translation(output)], "en", lambda _: [(23, 45)])
+    assert new.text == "Il a 1 250 chiens, voyez https://x.org/?n=1,250 maintenant."

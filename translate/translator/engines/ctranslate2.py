@@ -19,6 +19,7 @@ from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.search.rules import OutputRules, output_rules
 from translate.translator.engines.directory import ExportedConfig
 from translate.translator.engines.engine import EncodedPair, Engine, Found
+from translate.translator.engines.local import ALIGNMENT_TOKENS
 from translate.translator.parallel import by_length
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ except ModuleNotFoundError as error:
     raise ValueError("an exported model needs CTranslate2: pip install 'ctranslate2>=4.5'") from error
 
 _FLOATS = {"32": "float32", "bf16": "bfloat16", "16": "float16"}
-_ALIGNMENT_TOKENS = 2048  # of a batch
 _NO_REPEAT = 3  # tokens of an n-gram that may occur only once in an output that is searched again
 _AHEAD = 4  # batches for each worker in one call, so that a worker that is done early has more to do
 
@@ -118,7 +118,7 @@ class CTranslate2Engine(Engine):
         found = self.runtime.translate_batch(
             [src[place] for place in places],
             [tgt[place] for place in places],
-            max_batch_size=_ALIGNMENT_TOKENS,
+            max_batch_size=ALIGNMENT_TOKENS,
             batch_type="tokens",
             beam_size=1,
             max_decoding_length=1 + max(map(len, tgt), default=0),

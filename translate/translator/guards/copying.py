@@ -33,13 +33,15 @@ class _Masked(NamedTuple):
 
     def fill(self, output: str) -> str | None:
         """Put back what was replaced; None unless each stand-in is in the output once, of numbers also as 2,000."""
-        for stand_in, original in self.originals.items():
-            form = rf"{stand_in[0]}[\s.,]?{stand_in[1:]}" if stand_in.isdigit() else stand_in
-            around = re.split(rf"(?<![\w.,]){form}(?!\w|[.,]\d)", output)
-            if len(around) != 2:
-                return None
-            output = original.join(around)
-        return output
+        if not self.originals:
+            return output
+        forms = (rf"({one[0]}[\s.,]?{one[1:]})" if one.isdigit() else f"({one})" for one in self.originals)
+        pattern = re.compile(rf"(?<![\w.,])(?:{'|'.join(forms)})(?!\w|[.,]\d)")
+        found = sorted(match.lastindex or 0 for match in pattern.finditer(output))
+        if found != list(range(1, len(self.originals) + 1)):
+            return None
+        originals = list(self.originals.values())
+        return pattern.sub(lambda match: originals[(match.lastindex or 0) - 1], output)
 
 
 def copy_lost(

@@ -36,7 +36,7 @@ def guarded_translations(
     """Return translations, those anew that the guards of the settings find fault with.
 
     Args:
-        texts: Clean sources.
+        texts: Clean sources; those that hold what is kept as they were.
         found: Their translations.
         translate: Translates texts with settings.
         decode: Says which guards there are, `form_guard` and `copy_guard`.
@@ -44,7 +44,7 @@ def guarded_translations(
         src_lang: Language of the sources.
         kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
-    texts = [plain_characters(text) for text in texts]
+    texts = [text if kept(text) else plain_characters(text) for text in texts]
     if decode.form_guard:
         found = translate_titles(texts, found, lambda some: translate(some, decode), kept)
         found = translate_short_texts(texts, found, lambda some: translate(some, decode), kept)

@@ -63,10 +63,13 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
     if not numbers and not amounts:
         return found
 
+    through = [re.escape(text[start:end]) for start, end in ranges]
+
     def rewrite(output: str) -> str:
-        output = _WRITTEN.sub(lambda match: numbers.get(_plain(match[0]), match[0]), output)
+        parts = re.split(f"({'|'.join(sorted(through, key=len, reverse=True))})", output) if through else [output]
+        parts[::2] = [_WRITTEN.sub(lambda match: numbers.get(_plain(match[0]), match[0]), part) for part in parts[::2]]
         pattern, order = _AMOUNTS[found.tgt_lang]
-        return pattern.sub(order, output) if amounts else output
+        return pattern.sub(order, "".join(parts)) if amounts else "".join(parts)
 
     hypotheses = tuple(one._replace(text=rewrite(one.text)) for one in found.hypotheses)
     return found._replace(text=rewrite(found.text), hypotheses=hypotheses)
