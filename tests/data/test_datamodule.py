@@ -184,6 +184,19 @@ def test_extra_pairs_are_cleaned_with_the_others_and_counted_beside_them(config,
     assert rows[-1] == ["kept", "110", "7", "12"]
 
 
+@pytest.mark.parametrize(("name", "own", "extra"), [("train", 90, 1), ("extra", 1, 90)])
+def test_own_or_extra_pairs_that_are_all_too_long_are_named(config, tmp_path, name, own, extra):
+    for stream, words in (("train", own), ("extra", extra)):
+        pair = "\t".join(f"{stream} " * words for _ in range(2))
+        (tmp_path / f"{stream}.tsv").write_text(f"en\tfr\n{pair}\n", encoding="utf-8")
+    paths = {stream: [str(tmp_path / f"{stream}.tsv")] for stream in ("train", "extra")}
+    settings = dataclasses.replace(config, **paths)
+    data_module(config).tokenizer.save(tmp_path)
+    data = data_module(settings, path=str(tmp_path))
+    with pytest.raises(ValueError, match=rf"^every {name} pair is longer than data\.max_len \(60 tokens\); raise it"):
+        data.steps_per_epoch()
+
+
 def test_the_tokenizer_learns_from_extra_pairs_too(config, tmp_path):
     settings, _ = with_extra(config, tmp_path)
     Path(settings.extra[0]).write_text("en\tfr\n" + "zebra zebra\tzèbre zèbre\n", encoding="utf-8")

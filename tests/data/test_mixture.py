@@ -115,10 +115,10 @@ def test_bad_mixtures_are_refused(mixture: DataConfig, change: dict[str, object]
         replace(mixture, **change)  # type: ignore[arg-type]
 
 
-def test_a_part_of_which_cleaning_leaves_nothing_is_named(mixture: DataConfig, tmp_path: Path) -> None:
+def test_a_part_whose_pairs_are_all_too_long_is_named(mixture: DataConfig, tmp_path: Path) -> None:
     long = write(tmp_path, "long", [Pair("a " * 300, "b " * 300)])
     data = prepared(replace(mixture, parts={**mixture.parts, "long": PartConfig(train=long)}))
-    with pytest.raises(ValueError, match=r"^data\.parts\.long: cleaning left no pairs of it"):
+    with pytest.raises(ValueError, match=r"^every data\.parts\.long pair is longer than data\.max_len \(256 tokens\)"):
         len(data.train_dataloader())
 
 

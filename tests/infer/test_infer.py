@@ -333,6 +333,14 @@ def test_verbose_shows_progress_on_stderr_and_logs(infer: Command, caplog: pytes
     assert b"line/s" in infer.err
 
 
+@pytest.mark.parametrize("arguments", [("a cat", "un chat"), ()])
+def test_progress_has_a_total_only_where_the_number_of_pairs_is_known(
+    infer: Command, arguments: tuple[str, ...]
+) -> None:
+    infer("-v", "--score", *arguments, stdin=b"a cat\tun chat\nthe sea\tla mer\n")
+    assert (b"| 0/1 [" in infer.err, b"0line [" in infer.err) == (bool(arguments), not arguments)
+
+
 def test_a_bad_setting_is_refused_before_input_is_read(infer: Command) -> None:
     with pytest.raises(ValueError, match="beam_size"):
         infer("--beam-size", "0")

@@ -256,9 +256,13 @@ class TranslationDataModule(LightningDataModule):
     def _epoch(self) -> EpochPairs:
         config, sizes = self._config, self._store.sizes
         weights = {name: part.weight for name, part in config.parts.items()} or {"train": 1.0}
-        for name in config.parts:
-            if not sizes[name]:
-                raise ValueError(f"data.parts.{name}: cleaning left no pairs of it; leave it out, or change the limits")
+        for name, size in sizes.items():
+            if not size:
+                stream = f"data.parts.{name}" if name in config.parts else name
+                raise ValueError(
+                    f"every {stream} pair is longer than data.max_len ({config.max_len} tokens); raise it, or leave "
+                    "these pairs out"
+                )
         own = mixture_copies({name: sizes[name] for name in weights}, weights, config.temperature)
         copies = [config.copies * one for one in own] + [1.0] * (len(sizes) - len(own))  # extra pairs come once
         return EpochPairs(list(sizes.values()), copies, both_directions=config.both_directions)

@@ -61,7 +61,7 @@ def mixture_copies(sizes: Mapping[str, int], weights: Mapping[str, float], tempe
     """Return how often an epoch holds the pairs of each part of a mixture, the least of them once.
 
     Args:
-        sizes: Pairs of each part.
+        sizes: Pairs of each part, at least 1.
         weights: How often its pairs should come, relative to other parts.
         temperature: The share of a part goes with (size * weight) ** (1 / temperature).
 
@@ -70,6 +70,6 @@ def mixture_copies(sizes: Mapping[str, int], weights: Mapping[str, float], tempe
     >>> mixture_copies({"large": 1000, "small": 10}, {"large": 1.0, "small": 1.0}, 2.0)
     [1.0, 10.0]
     """
-    often = [(size * weights[name]) ** (1 / temperature) / max(1, size) for name, size in sizes.items()]
+    often = [(size * weights[name]) ** (1 / temperature) / size for name, size in sizes.items()]
     least = min(often)
     return [round(one / least, 6) for one in often]

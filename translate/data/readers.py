@@ -27,7 +27,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
         raise ValueError(f"{path}: no such file")
     number = 0
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
                 yield line.removeprefix("\ufeff") if number == 1 else line

@@ -93,7 +93,8 @@ def _check_output(args: argparse.Namespace) -> None:
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:
     """Open the stream of lines; return it with their number, where that is known."""
     if not args.input:
-        return cast("BufferedReader", sys.stdin.buffer), (1 if args.score else len(args.sentences)) or None
+        given = len(args.sentences) // 2 if args.score else len(args.sentences)  # --score makes one line of two
+        return cast("BufferedReader", sys.stdin.buffer), given or None
     file = stack.enter_context(Path(args.input).open("rb"))  # noqa: SIM115 - the stack closes it
     return file, count_lines(file) if file.seekable() else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 
@@ -145,7 +146,7 @@ def _add_job_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--workers", type=_number, metavar="N", help="processes, each with the model; default: one for each core")
     add("--cpus-per-worker", type=_number, metavar="N", help="cores of each; default 1")
-    add("--gpus-per-worker", type=float, metavar="N", help="with --ray: GPUs of each, a part of one too; default 0")
+    add("--gpus-per-worker", type=_share, metavar="N", help="with --ray: GPUs of each, a part of one too; default 0")
     add(
         "--ray",
         nargs="?",
@@ -157,10 +158,23 @@ def _add_job_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _number(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} must be at least 1")
     return number
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a number") from None
+    if not 0 <= share < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} must be at least 0, and finite")
+    return share
 
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:

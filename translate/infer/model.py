@@ -12,8 +12,8 @@ from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeConfig
 from translate.infer.answers import Settings
 from translate.markup.terminology import Terminology, read_terms
-from translate.translator.bundle import find_model, fingerprint
-from translate.translator.engines.directory import exported_format
+from translate.translator.bundle import find_model, fingerprint, load_bundle_config
+from translate.translator.engines.directory import exported_format, load_settings
 
 if TYPE_CHECKING:
     from translate.translator.translator import Translator
@@ -66,6 +66,17 @@ def recorded_settings(args: argparse.Namespace) -> Settings:
 def model_directory(path: Path | str) -> Path:
     """Return where a model is that a command line names."""
     return Path(path) if exported_format(path) else find_model(path)
+
+
+def model_decode(args: argparse.Namespace) -> DecodeConfig:
+    """Return the search settings of the model, or of the first one of an ensemble, without opening it.
+
+    Raises:
+        ValueError: If there is no model, or its settings are damaged.
+    """
+    directory = model_directory(model_paths(args)[0])
+    load = load_settings if exported_format(directory) else load_bundle_config
+    return load(directory).decode
 
 
 def _identity(path: Path | str) -> str:

@@ -4,21 +4,29 @@ import gzip
 import importlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from translate.common.files import free_lock
+from translate.config.decode import DecodeConfig
+from translate.config.files import save_config
 from translate.infer.__main__ import main
 from translate.infer.arguments import parse
 from translate.infer.bulk.shards import find_shards
-from translate.infer.bulk.worker import Worker, what_failed
+from translate.infer.bulk.worker import Outcome, Worker, what_failed
+from translate.infer.lines import read_chunks
+from translate.translator.bundle import load_bundle_config
+from translate.translator.engines.directory import ExportedConfig, save_settings
 
 TINY = Path(__file__).resolve().parents[2] / "fixtures" / "tiny_model"
 OPTIONS = ("--model", str(TINY), "--precision", "32", "--greedy")
@@ -176,6 +184,49 @@ def test_a_text_that_the_model_cannot_take_costs_its_own_line_alone(tmp_path: Pa
     assert len(list((tmp_path / "out").iterdir())) == 1  # the part of before
 
 
+def scripted_outcome(folder: Path, lines: list[str], monkeypatch, *, most: int, calls: int = 99) -> Outcome:
+    """Work on lines, so many in a chunk, with a model that cannot take "bad" and fails for good after some calls."""
+    (folder / "a.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    monkeypatch.setattr("translate.infer.bulk.shards.read_chunks", partial(read_chunks, most=most))
+    worker, left = worker_for(folder, folder / "out"), iter(range(calls))
+
+    def answer(texts: list[str]) -> list[str]:
+        if any(texts) and next(left, None) is None:
+            raise RuntimeError("dead")
+        if "bad" in texts:
+            raise RuntimeError("out of luck")
+        return [text.upper() for text in texts]
+
+    monkeypatch.setattr(worker, "_answer", answer)
+    (shard,) = find_shards(str(folder / "a.txt"), folder / "out")
+    return worker.work(shard)
+
+
+@pytest.mark.parametrize(
+    ("lines", "most"),
+    [
+        *((["bad", "bad", "b", "c"], 9), (["a", "bad", "bad", "c"], 9), (["a", "b", "bad", "bad"], 9)),
+        *((["a", "b", "bad", "bad"], 2), (["a", "b", "", "", "bad", "bad", "c"], 2), (["bad", "b"], 1)),
+    ],
+)
+def test_bad_lines_side_by_side_cost_themselves_alone(tmp_path: Path, monkeypatch, lines: list[str], most: int) -> None:
+    outcome = scripted_outcome(tmp_path, lines, monkeypatch, most=most)
+    bad = [number for number, line in enumerate(lines, 1) if line == "bad"]
+    assert (outcome.error, outcome.failed) == ("", [(number, "RuntimeError: out of luck") for number in bad])
+    assert Path(outcome.part).read_text().splitlines() == ["" if line == "bad" else line.upper() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("lines", "calls"), [(["a", "", "b"], 0), (["a", "b", "", "c", "d"], 1), (["bad", "bad", ""], 99)]
+)
+def test_a_model_that_fails_is_not_the_fault_of_lines(
+    tmp_path: Path, monkeypatch, lines: list[str], calls: int
+) -> None:
+    outcome = scripted_outcome(tmp_path, lines, monkeypatch, most=3, calls=calls)
+    assert outcome.error == ("RuntimeError: out of luck" if "bad" in lines else "RuntimeError: dead")
+    assert not list((tmp_path / "out").iterdir())
+
+
 @pytest.mark.slow
 def test_files_that_cannot_be_read_are_named_after_all_others_are_done(tmp_path: Path) -> None:
     names = write_inputs(tmp_path / "in", count=2)
@@ -284,6 +335,8 @@ def actors_of(address: str) -> list[int]:
         (["--output-dir", "out", "--input", "x", "--num-hypotheses", "3"], "leave out --num-hypotheses"),
         (["--output-dir", "out", "--input", "x", "--gpus-per-worker", "1"], "--gpus-per-worker needs --ray"),
         (["--output-dir", "out", "--input", "x", "--workers", "0"], "0 must be at least 1"),
+        (["--output-dir", "out", "--input", "x", "--workers", "two"], "--workers: two is not a whole number"),
+        (["--output-dir", "out", "--input", "x", "--ray", "--gpus-per-worker", "nan"], "nan must be at least 0, and finite"),
         (["--ray", "--input", "x"], "--ray needs --output-dir"),
         (["--workers", "2"], "--workers needs --output-dir"),
         (["--column", "en"], "--column needs --output-dir"),
@@ -302,6 +355,47 @@ def test_inputs_that_are_not_there_or_would_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(ValueError, match=r"would replace the input .*a\.txt; choose another folder"):
         find_shards(str(tmp_path / "*"), tmp_path)
+
+
+def test_outputs_of_an_earlier_run_are_no_inputs(tmp_path: Path) -> None:
+    output, pattern = tmp_path / "data/out", str(tmp_path / "data/**/*.txt")
+    for name in ("a.txt", "b/c.txt", "out/a.txt", "out/b/c.txt"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_text("x")
+    assert {shard.name for shard in find_shards(pattern, output)} == {"a.txt", "b/c.txt"}
+    (tmp_path / "link").symlink_to(output)
+    assert {shard.name for shard in find_shards(pattern, tmp_path / "link")} == {"a.txt", "b/c.txt"}
+    assert [shard.name for shard in find_shards(str(tmp_path / "data/b/*"), tmp_path / "data")] == ["c.txt"]
+    for name in ("a.txt", "b/c.txt"):
+        (tmp_path / "data" / name).unlink()
+    with pytest.raises(ValueError, match="names no file"):
+        find_shards(pattern, output)
+
+
+@pytest.mark.parametrize("ending", ["TXT.GZ", "jsonl.Gz"])
+def test_a_compressed_file_is_known_by_its_name_in_any_case(tmp_path: Path, ending: str) -> None:
+    line = '{"text": "A cat."}\n' if "jsonl" in ending else "A cat.\n"
+    (tmp_path / f"n.{ending}").write_bytes(gzip.compress(line.encode()))
+    worker = worker_for(tmp_path, tmp_path / "out")
+    (shard,) = find_shards(str(tmp_path / "n.*"), tmp_path / "out")
+    outcome = worker.work(shard)
+    assert (outcome.error, outcome.lines, outcome.failed) == ("", 1, [])
+    assert len(gzip.decompress(Path(outcome.part).read_bytes()).splitlines()) == 1
+
+
+def test_settings_are_checked_against_those_of_the_model(tmp_path: Path) -> None:
+    wide = replace(load_bundle_config(TINY), decode=DecodeConfig(beam_size=10))
+    shutil.copytree(TINY, tmp_path / "model")
+    save_config(wide, tmp_path / "model/config.yaml")
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "exported/model.bin").touch()
+    save_settings(tmp_path / "exported", ExportedConfig(**vars(wide)))
+    command = ["--input", str(tmp_path / "none*"), "--output-dir", str(tmp_path / "out"), "--num-hypotheses", "8"]
+    for name in ("model", "exported"):
+        with pytest.raises(ValueError, match="names no file"):  # the settings are good
+            main([*command, "--mbr", "chrf", "--model", str(tmp_path / name)])
+    with pytest.raises(ValueError, match=r"num_hypotheses \(8\) must be at most decode\.beam_size \(5\)"):
+        main([*command, "--mbr", "chrf", "--model", str(TINY)])
 
 
 def test_settings_and_addresses_are_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.infer.bulk.shards import Shard, find_shards
 from translate.infer.bulk.worker import Outcome, Worker
-from translate.infer.model import recorded_settings
+from translate.infer.model import model_decode, recorded_settings
 
 # in the output folder, beside the outputs
 ERRORS, DONE, SETTINGS, LOCK = "errors.jsonl", "shards.jsonl", "job.json", "job.lock"
@@ -50,7 +50,7 @@ def translate_files(args: argparse.Namespace, *, here: bool = False) -> str:
         ValueError: If the settings do not suit, another process does the same job, or shards could not be translated,
             after all others were.
     """
-    DecodeConfig().changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})
+    model_decode(args).changed({field.name: getattr(args, field.name) for field in fields(DecodeConfig)})
     output = Path(args.output_dir)
     shards = find_shards(args.input, output)
     _check_names(shards, output)

@@ -9,6 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -55,6 +56,8 @@ Translated = Iterable[tuple[Chunk, list[str]]]  # chunks with the translations o
 def find_shards(pattern: str, output: Path) -> list[Shard]:
     """Return the files that a pattern names, the largest first, so that a long one does not end the job alone.
 
+    Outputs of an earlier run that the pattern names too are left out.
+
     Args:
         pattern: A path, with *, ?, [] and ** as in a shell.
         output: Folder of the outputs.
@@ -63,6 +66,7 @@ def find_shards(pattern: str, output: Path) -> list[Shard]:
         ValueError: If there is no such file, or an output would replace its input.
     """
     paths = sorted(Path(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    paths = _without_outputs(paths, pattern, output)
     if not paths:
         raise ValueError(f"--input ({pattern}) names no file; quote the pattern, so that it gets here as it is")
     common = Path(os.path.commonpath([path.absolute().parent for path in paths]))
@@ -74,6 +78,15 @@ def find_shards(pattern: str, output: Path) -> list[Shard]:
             raise ValueError(f"--output-dir ({output}) would replace the input {path}; choose another folder")
         shards.append(Shard(name, path, target))
     return sorted(shards, key=lambda shard: -shard.source.stat().st_size)
+
+
+def _without_outputs(paths: list[Path], pattern: str, output: Path) -> list[Path]:
+    """Leave out what lies in the output folder, unless the pattern begins with a folder in there."""
+    folder = output.resolve()
+    start = Path(*takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts))
+    if start.resolve().is_relative_to(folder):
+        return paths
+    return [path for path in paths if not path.parent.resolve().is_relative_to(folder)]
 
 
 def format_of(path: Path, column: str) -> Format:
@@ -113,9 +126,9 @@ class Text(Format):
     def read(self, path: Path) -> Iterator[Chunk]:
         """See `Format.read`; the column does not matter."""
         try:
-            with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            with gzip.open(path, "rb") if _is_gzip(path) else path.open("rb") as file:
                 stream: Any = file
-                stream = _Unpacked(stream) if path.suffix == ".gz" else stream
+                stream = _Unpacked(stream) if _is_gzip(path) else stream
                 # no byte is refused: bad ones become surrogates, which good ones never do
                 for texts in read_chunks(stream, str(path), errors="surrogateescape"):
                     yield _without_bad_bytes(texts)
@@ -224,8 +237,12 @@ def _json(row: dict[str, Any]) -> str:
     return json.dumps(row) if any("\ud800" <= char <= "\udfff" for char in text) else text
 
 
+def _is_gzip(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
 def _write_lines(file: BinaryIO, path: Path, lines: Iterable[str]) -> None:
-    if path.suffix != ".gz":
+    if not _is_gzip(path):
         file.writelines(f"{line}\n".encode() for line in lines)
         return
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # without a date, so that it depends on the text alone

@@ -61,7 +61,8 @@ class Worker:
     def work(self, shard: Shard) -> Outcome:
         """Translate a shard into a new file beside its output, which whoever asked for it renames.
 
-        Only a shard of which nothing can be translated fails as a whole.
+        A shard fails as a whole only where the model does: on each text of its first chunk, if there are several, or
+        on each text of a later chunk and on one that it translated before.
         """
         part = shard.target.with_name(f".{shard.target.name}.{uuid.uuid4().hex}.tmp")
         rows = _Rows()
@@ -78,7 +79,14 @@ class Worker:
 
     def _translated(self, chunks: Iterator[Chunk], rows: _Rows) -> Iterator[tuple[Chunk, list[str]]]:
         for chunk in chunks:
-            outputs = self._outputs(chunk.texts, 0, chunk.problems)
+            failed: dict[int, str] = {}
+            outputs = self._outputs(chunk.texts, 0, failed)
+            good = (text for place, text in enumerate(chunk.texts) if place not in failed and clean_text(text))
+            found = next(good, "")
+            if len(failed) > 1 and not found and not self._can_translate(rows.good):
+                raise ValueError(next(iter(failed.values())))
+            rows.good = found or rows.good
+            chunk.problems.update(failed)
             rows.failed += [(rows.lines + place + 1, problem) for place, problem in sorted(chunk.problems.items())]
             rows.lines += len(outputs)
             yield chunk, outputs
@@ -89,24 +97,23 @@ class Worker:
         Args:
             texts: Sources.
             first: Place of the first one in its chunk.
-            problems: Gets the places of those that cannot be translated.
-
-        Raises:
-            Exception: As the model does, where none of several texts can be translated: it is the model that fails.
+            problems: Gets the places of those that cannot be translated, and why.
         """
-        before = len(problems)
         try:
             return self._answer(texts)
         except Exception as error:
             if len(texts) == 1:
                 problems[first] = what_failed(error)
                 return ["\n".join([f"{clean_text(texts[0])}\t"] * self._lines_each)]
-            middle = len(texts) // 2
-            found = self._outputs(texts[:middle], first, problems)
-            found += self._outputs(texts[middle:], first + middle, problems)
-            if len(problems) - before == len(texts):
-                raise
-            return found
+        middle = len(texts) // 2
+        found = self._outputs(texts[:middle], first, problems)
+        return found + self._outputs(texts[middle:], first + middle, problems)
+
+    def _can_translate(self, text: str) -> bool:
+        """Return whether a text that was translated before still can be; "" is none."""
+        with suppress(Exception):
+            return bool(text and self._answer([text]))
+        return False
 
     def _pairs(self, translator: Translator, settings: Settings, texts: list[str]) -> list[str]:
         """Return the lines of the training pairs of each text in one string."""
@@ -121,8 +128,11 @@ def _translations(translator: Translator, settings: Settings, prefix: str | None
 
 @dataclass
 class _Rows:
+    """What is known of the rows of a shard so far; `good` is a text that the model could translate."""
+
     lines: int = 0
     failed: list[tuple[int, str]] = field(default_factory=list)
+    good: str = ""
 
 
 def as_values(found: Shard | Outcome) -> dict[str, Any]:
