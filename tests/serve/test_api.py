@@ -4,12 +4,18 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from translate.common.resources import SHIPPED
+from translate.config.decode import DecodeConfig
 from translate.config.serve import ServeConfig
+from translate.serve.app import make_app
+from translate.serve.models import Models
+from translate.serve.pool import Sentence
 
 Serving = Callable[[ServeConfig], TestClient]
 THANKS = "Thank you very much."
@@ -67,6 +73,28 @@ def test_tags_follow_their_words(client: TestClient) -> None:
 def test_a_language_into_itself_changes_nothing(client: TestClient) -> None:
     assert ask(client, q="a  <b>", target="en")["translatedText"] == "a  <b>"
     assert ask(client, q=THANKS, source=" EN ", target="Fr")["translatedText"] == MERCI
+
+
+@pytest.mark.parametrize("target", ["pt-BR", "pt-br", " PT-BR "])
+def test_capitals_of_a_language_do_not_matter(target: str) -> None:
+    models = Models([SHIPPED], ServeConfig())
+    models.translators = {("en", "pt-BR"): models.translators["en", "fr"]}
+    with TestClient(make_app(lambda: models, ServeConfig())) as client:
+        assert ask(client, q=THANKS, source="EN", target=target)["translatedText"] == MERCI
+
+
+def test_a_beam_of_groups_holds_all_alternatives() -> None:
+    class Translator:
+        config = SimpleNamespace(decode=DecodeConfig(beam_size=6, beam_groups=3))
+
+        def translate(self, texts: list[str], options: DecodeConfig, **_: object) -> list[DecodeConfig]:
+            return [options for _ in texts]
+
+    models: Any = Models([SHIPPED], ServeConfig())
+    models.translators["en", "fr"] = Translator()
+    for count, beam_size in ((1, 6), (6, 6), (7, 9)):
+        (options,) = models._translate([Sentence(THANKS, "en", "fr", count)])
+        assert (options.num_hypotheses, options.beam_size, options.beam_groups) == (count, beam_size, 3)
 
 
 @pytest.mark.parametrize(
@@ -240,6 +268,36 @@ def test_half_of_a_surrogate_pair_is_no_text(client: TestClient, field: str) -> 
     values = {"q": THANKS, "source": "en", "target": "fr", field: "\ud800"}
     answer = client.post("/translate", content=json.dumps(values), headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()) == (400, {"error": "Invalid JSON format"})
+
+
+@pytest.mark.parametrize("field", ["q", "api_key"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_half_of_a_surrogate_pair_is_no_text_in_any_encoding(
+    serving: Serving, tmp_path: Path, field: str, encoding: str
+) -> None:
+    values = {"q": THANKS, "s": MERCI, "source": "en", "target": "fr", field: "\ud800"}
+    body = json.dumps(values, ensure_ascii=False).encode(encoding, "surrogatepass")
+    files = {"suggestions": str(tmp_path / "suggestions"), "keys_file": str(tmp_path / "keys")}
+    with serving(ServeConfig(**files, api_keys=field == "api_key")) as client:
+        for path in ("/translate", "/suggest"):
+            answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+            assert (answer.status_code, answer.json()) == (400, {"error": "Invalid JSON format"})
+
+
+@pytest.mark.parametrize("name", ['"q"', '"file"; filename="\\ud800"'])
+def test_half_of_a_surrogate_pair_is_no_text_in_a_form(client: TestClient, name: str) -> None:
+    fields = {'"source"': "en", '"target"': "fr", name: "\\ud800"}
+    parts = (f"--x\r\nContent-Disposition: form-data; name={key}\r\n\r\n{fields[key]}\r\n" for key in fields)
+    form = {"Content-Type": "multipart/form-data; boundary=x; charset=unicode_escape"}
+    path = "/translate_file" if "filename" in name else "/translate"
+    answer = client.post(path, content="".join([*parts, "--x--\r\n"]), headers=form)
+    assert (answer.status_code, "surrogates not allowed" in answer.text) == (400, True)
+
+
+def test_json_may_begin_with_a_byte_order_mark(client: TestClient) -> None:
+    content = json.dumps({"q": "42", "source": "en", "target": "fr"}).encode("utf-8-sig")
+    answer = client.post("/translate", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()) == (200, {"translatedText": "42"})
 
 
 def test_a_surrogate_pair_is_a_character(client: TestClient) -> None:

@@ -81,6 +81,26 @@ def test_a_translation_is_escaped_and_its_tags_are_put_back() -> None:
     assert part.restore("<1>B</1> A & C < {{4001}} <script>") == "<i>B</i> A &amp; C &lt; &lt;d&gt; &lt;script&gt;"
 
 
+def test_texts_that_look_like_stand_ins_stay() -> None:
+    page = "<p>Use <code>x</code> or {{1000}} here.</p>A <b>dog</b>, &#60;1> and &#123;{1&#48;00}} <code>y</code>."
+    parts = html_parts(page)
+    assert translated(parts) == ["Use {{1000}} or {{2001}} here.", "A <1>dog</1>, {{4001}} and {{4002}} {{5000}}."]
+    assert joined(parts) == page.replace("&#60;1>", "&lt;1&gt;").replace("&#123;{1&#48;00}}", "{{1000}}")
+
+
+def test_an_element_that_stays_ends_with_its_own_tag() -> None:
+    inner = '<code title="a < b"><code>x</code> y</code'
+    assert translated(html_parts(f"See <code>{inner}\n></code> now.")) == ["See {{1000}} now."]
+    assert translated(html_parts(f"See <code>{inner}")) == ["See {{1000}}"]
+
+
+def test_tags_pair_however_deep_they_lie() -> None:
+    page = "<b>" * 300 + "a" + "</b>" * 300 + "</i>"
+    (text,) = translated(html_parts(page))
+    assert text.startswith("<0><1>")
+    assert text.endswith("</1></0><601/>")
+
+
 def test_broken_pages_come_back_too() -> None:
     rng = random.Random(1)
     pieces = [
@@ -142,4 +162,11 @@ def test_no_page_takes_long(piece: str) -> None:
     parts = html_parts(page)
     assert "".join(part.text for part in parts)
     text_parts(page)
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("page", ["a<code>" + "<code " * 60_000, "a" + "<b></b>" * 60_000])
+def test_no_page_of_tags_takes_long(page: str) -> None:
+    start = time.process_time()
+    assert html_parts(page)
     assert time.process_time() - start < 5

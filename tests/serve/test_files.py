@@ -1,5 +1,6 @@
 """Files: their formats, and how they are fetched."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,29 @@ def test_subtitles_keep_their_times_and_lines(client: TestClient) -> None:
     assert "".join(part.restore(part.text) if part.translated else part.text for part in parts) == SRT
     found = fetched(client, "film.srt", SRT).text
     assert found == SRT.replace("Thank you\nvery much.", "Merci\nbeaucoup.").replace("Thank you.", "Merci.")
+
+
+def test_subtitles_keep_line_ends_of_windows(client: TestClient) -> None:
+    parts = subtitle_parts(SRT.replace("\n", "\r\n"))
+    assert [part.text for part in parts if part.translated] == ["Thank you very much.", "<i>Thank you.</i>"]
+    found = fetched(client, "film.srt", SRT.replace("\n", "\r\n")).content.decode()
+    assert found.split("\r\n") == fetched(client, "film.srt", SRT).text.split("\n")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_empty_cues_hide_no_other(end: str) -> None:
+    times = "00:00:01,000 --> 00:00:02,000"
+    text = end.join(["", "1", times, "", "2", times, "Bye", "now.", " ", "", "3", times, "", f"4 {end}{times}"])
+    parts = subtitle_parts(text)
+    assert [part.text for part in parts if part.translated] == ["Bye now."]
+    assert "".join(part.restore(part.text) if part.translated else part.text for part in parts) == text
+
+
+@pytest.mark.parametrize("piece", ["\n", " \n", "\r\n", "1\n", "1", " ", "\n\n1 ", "0:", "\n\n0:00:00,0 -->"])
+def test_no_subtitles_take_long(piece: str) -> None:
+    start = time.process_time()
+    subtitle_parts("a" + piece * (200_000 // len(piece)) + "a")
+    assert time.process_time() - start < 5
 
 
 def test_a_file_is_translated_and_fetched_under_its_name(client: TestClient) -> None:

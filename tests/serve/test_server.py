@@ -177,6 +177,15 @@ def test_requests_that_do_not_arrive_are_ended(tmp_path: Path) -> None:
     server.process.communicate()
 
 
+@pytest.mark.parametrize(("host", "start"), [("127.0.0.1", "http://127.0.0.1:"), ("::1", "http://[::1]:")])
+def test_its_address_can_be_opened(tmp_path: Path, host: str, start: str) -> None:
+    server = Server(tmp_path, "--host", host)
+    assert server.url.startswith(start)
+    assert ask(server.url) == MERCI
+    server.process.kill()
+    server.process.communicate()
+
+
 def test_answers_leave_at_once() -> None:
     with _listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
         accepted, _ = listener.accept()

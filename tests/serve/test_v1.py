@@ -1,7 +1,8 @@
 """The routes under /v1."""
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from translate.config.serve import ServeConfig
+from translate.serve import documents, v1
+from translate.translator.segments import split_sentences
 
 TEXT = " Thank you very much.  Hello!\n42"
 
@@ -68,6 +71,35 @@ def test_attention_of_layers_and_heads(client: TestClient) -> None:
     assert np.allclose(weights.sum(axis=-1), 1, atol=0.01)
 
 
+def test_attention_is_written_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"text": "Thank you.", "translation": "Merci.", "source": "en", "target": "fr"}
+    expected = client.post("/v1/attention", json=values)
+    threads: list[str] = []
+
+    class Written(v1.JSONResponse):
+        def render(self, content: Any) -> bytes:
+            threads.append(threading.current_thread().name)
+            return super().render(content)
+
+    monkeypatch.setattr(v1, "JSONResponse", Written)
+    assert client.post("/v1/attention", json=values).content == expected.content
+    assert len(threads) == 1
+    assert threads[0].startswith("asyncio_")  # those of to_thread
+
+
+def test_long_texts_are_cut_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+
+    def spy(line: str) -> Iterator[tuple[str, str]]:
+        threads.append(threading.current_thread().name)
+        return split_sentences(line)
+
+    monkeypatch.setattr(documents, "split_sentences", spy)
+    for text in ("42. ", "42. " * 6000):
+        assert "".join(one["text"] for one in ask(client, text=text)["segments"]) == text
+    assert list(dict.fromkeys(name.startswith("asyncio_") for name in threads)) == [False, True]
+
+
 @pytest.mark.parametrize(
     ("path", "values", "message"),
     [
@@ -81,6 +113,8 @@ def test_attention_of_layers_and_heads(client: TestClient) -> None:
         ("/v1/translate", {"alternatives": 11}, "alternatives parameter must be <= 10"),
         ("/v1/attention", {}, "missing translation parameter"),
         ("/v1/attention", {"translation": "a" * 1001}, "attention is shown for 1000 characters at most"),
+        ("/v1/attention", {"text": "\U00012000" * 1000, "translation": "a"}, "shown for 400 tokens at most, not 40"),
+        ("/v1/attention", {"translation": "\U00012000" * 1000}, "attention is shown for 400 tokens at most, not 40"),
         ("/v1/attention", {"translation": "a", "target": "en"}, "en is not translated into en"),
     ],
 )

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     allow_open_files()
     with _listen(config.host, config.port) as listener:
         app = make_app(lambda: Models(paths, config), config)
-        print(f"serving http://{config.host}:{listener.getsockname()[1]}", file=sys.stderr)
+        print(f"serving {_url(config.host, listener.getsockname()[1])}", file=sys.stderr)
         settings = uvicorn.Config(
             app,
             http=with_read_timeout(config.read_timeout),
@@ -53,6 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         uvicorn.Server(settings).run(sockets=[listener])
     return 0
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -216,9 +216,12 @@ class Api:
 
     def _language(self, code: str, name: str) -> str:
         code = code.strip().lower()
-        if code not in self.models.languages and not (code == AUTO and name == "source"):
+        if code == AUTO and name == "source":
+            return code
+        known = {one.lower(): one for one in self.models.languages}
+        if code not in known:
             raise ApiError(400, f"{code} is not supported")
-        return code
+        return known[code]
 
     def _check_pair(self, source: str, target: str) -> None:
         if target not in self.models.targets(source):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import NamedTuple
 
 from translate.translator.segments import split_sentences
@@ -19,7 +20,6 @@ _INLINE = re.compile(
 )
 _VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr")
 _KEPT = re.compile("code|kbd|math|object|pre|samp|script|style|svg|textarea|tt")  # with all that is in them
-_MOST_NESTED = 200  # elements inside each other
 _TOKEN = re.compile(
     # possessive, and never beyond a "<", so that no page takes long
     r"<!--.*?(?:-->|\Z)|<[!?][^<>]*+>"
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NOT_TRANSLATED = re.compile(r"\btranslate\s*=\s*[\"']?no\b|\bclass\s*=\s*[\"'][^\"']*\bnotranslate\b", re.IGNORECASE)
-_ESCAPED = re.compile(r"&lt;[^&<>]*&gt;|&(?:lt|gt);|&amp;(?=#?\w+;)#?\w+;", re.IGNORECASE)
+_ESCAPED = re.compile(r"(&lt;[^&<>]*&gt;|&(?:lt|gt);|&amp;(?=#?\w+;)#?\w+;)", re.IGNORECASE)
 _STAND_IN = re.compile(r"</?\d+/?>|\{\{\d+\}\}")
 
 
@@ -125,7 +125,8 @@ def _tokens(page: str) -> Iterator[_Token]:
 def _end_of_element(page: str, start: int, name: str) -> int:
     """Return where the element ends whose opening tag ends at `start`; that of the page if it is never closed."""
     depth = 1
-    for match in re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*>", re.IGNORECASE).finditer(page, start):
+    tag = re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*+(?:>|\Z)", re.IGNORECASE)
+    for match in tag.finditer(page, start):
         depth += -1 if match[1] else 1
         if not depth:
             return match.end()
@@ -158,19 +159,20 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
     """Return the texts of a run with <1>, </1>, <2/> and {{3}} for what stays, and what these stand for."""
     texts: list[str] = []
     originals: dict[str, str] = {}
-    opened: list[tuple[str, int]] = []
-    closings = _closings(run)
+    opened: list[int] = []
+    closing_of = _pair_tags(run)
+    closings = set(closing_of.values())
     for number, token in enumerate(run):
         if token.kind == "text":
-            texts += _unescaped(token.text, number, originals)
+            texts.append(_unescaped(token.text, number, originals))
             continue
         if token.kind == "word":
             stand_in = f"{{{{{number}000}}}}"
-        elif token.kind == "open" and number in closings:
-            opened.append((token.name, number))
+        elif token.kind == "open" and number in closing_of:
+            opened.append(number)
             stand_in = f"<{number}>"
-        elif token.kind == "close" and number in closings.values():
-            stand_in = f"</{opened.pop()[1]}>"
+        elif token.kind == "close" and number in closings:
+            stand_in = f"</{opened.pop()}>"
         else:
             stand_in = f"<{number}/>"
         originals[stand_in] = token.text
@@ -178,28 +180,35 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
     return texts, originals
 
 
-def _closings(run: list[_Token]) -> dict[int, int]:
+def _pair_tags(run: list[_Token]) -> dict[int, int]:
     """Return the number of the closing tag for each opening one that has one; pairs lie inside or beside each other."""
     pairs: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
+    heights: dict[str, list[int]] = {}  # where in `opened` each name is
     for number, token in enumerate(run):
-        if token.kind == "open" and len(opened) < _MOST_NESTED:
+        if token.kind == "open":
+            heights.setdefault(token.name, []).append(len(opened))
             opened.append((token.name, number))
-        elif token.kind == "close":
-            place = next((at for at in reversed(range(len(opened))) if opened[at][0] == token.name), None)
-            if place is not None:
-                pairs[opened[place][1]] = number
-                del opened[place:]
+        elif token.kind == "close" and heights.get(token.name):
+            height = heights[token.name][-1]
+            pairs[opened[height][1]] = number
+            for other, _ in opened[height:]:
+                heights[other].pop()
+            del opened[height:]
     return pairs
 
 
-def _unescaped(text: str, number: int, originals: dict[str, str]) -> Iterator[str]:
-    """Yield a text of a page without its escapes; those of markup get stand-ins, as do texts like them."""
-    end = 0
-    for count, match in enumerate(_ESCAPED.finditer(text)):
-        yield html.unescape(text[end : match.start()])
-        stand_in = f"{{{{{number}{count + 1:03}}}}}"
-        originals[stand_in] = match[0]
-        yield stand_in
-        end = match.end()
-    yield html.unescape(text[end:])
+def _unescaped(text: str, number: int, originals: dict[str, str]) -> str:
+    """Return a text of a page without its escapes; those of markup get stand-ins, as do texts like stand-ins."""
+    numbers = count(1)
+
+    def keep(original: str) -> str:
+        stand_in = f"{{{{{number}{next(numbers):03}}}}}"
+        originals[stand_in] = original
+        return stand_in
+
+    def unescape(piece: str) -> str:
+        return _STAND_IN.sub(lambda match: keep(html.escape(match[0], quote=False)), html.unescape(piece))
+
+    pieces = _ESCAPED.split(text)
+    return "".join(keep(piece) if place % 2 else unescape(piece) for place, piece in enumerate(pieces))

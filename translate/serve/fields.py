@@ -141,6 +141,8 @@ async def read_fields(request: Request, *, body_limit: int, read_timeout: float)
         request._body = body
         try:
             form = await request.form(max_files=1, max_fields=10_000, max_part_size=body_limit)
+            texts = (one if isinstance(one, str) else one.filename or "" for _, one in form.multi_items())
+            "".join(texts).encode()  # half of a surrogate pair is no text, and some charsets let it through
         except (MultiPartException, ValueError) as error:
             raise ApiError(400, f"Invalid request: the form cannot be read: {error}") from error
         return Fields(None, form, request.query_params)
@@ -169,8 +171,9 @@ def _read_json(body: bytes) -> dict[str, Any]:
     try:
         if body.count(b"[") + body.count(b"{") > _DEEPEST and _depth(body) > _DEEPEST:
             raise ValueError("too deep")
-        values = json.loads(body)
-        if b"\\ud" in body.lower():  # half of a surrogate pair is no text
+        text = body.decode("utf-8-sig")  # of bytes, json.loads takes other encodings too, and half of a surrogate pair
+        values = json.loads(text)
+        if "\\ud" in text.lower():  # half of a surrogate pair is no text
             json.dumps(values, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "Invalid JSON format") from error

@@ -7,7 +7,7 @@ import textwrap
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,12 @@ from translate.serve.errors import ApiError
 _SECONDS_KEPT = 3600
 _MOST_KEPT = 100
 _NAME = re.compile(r"[0-9a-f-]{36}\.[\w.-]{1,100}")
-_CUE = re.compile(r"((?:\A|\n\s*\n)\s*(?:\d+[ \t]*\n)?[ \t]*\d+:\d\d:\d\d[,.]\d+[ \t]*-->[^\n]*\n)")
+_LINE_END = re.compile(r"(\r?\n|\r)")
+_CUE = re.compile(
+    # possessive, and each search from the start of a line, so that no file takes long
+    r"((?:\A\s*+|(?<=\n)[^\S\n]*+\n)(?:[^\S\n]*+\d++[^\S\n]*+\n)?"
+    r"[^\S\n]*+\d++:\d\d:\d\d[,.]\d++[^\S\n]*+-->[^\n]*+(?:\n|\Z))"
+)
 
 
 def subtitle_parts(text: str) -> list[Part]:
@@ -34,19 +39,21 @@ def subtitle_parts(text: str) -> list[Part]:
             parts.append(Part(piece, translated=False))
             continue
         start = piece.index(inner)
-        lines = inner.splitlines()
-        one = Part(" ".join(line.strip() for line in lines), protect=True, restore=partial(_in_lines, count=len(lines)))
+        pieces = _LINE_END.split(inner)
+        lines, ends = pieces[::2], pieces[1::2]
+        one = Part(" ".join(line.strip() for line in lines), protect=True, restore=partial(_in_lines, ends=ends))
         after = Part(piece[start + len(inner) :], translated=False)
         parts += [Part(piece[:start], translated=False), one, after]
     return [part for part in parts if part.text]
 
 
-def _in_lines(text: str, count: int) -> str:
-    """Break a text into so many lines, or fewer, that are about as long."""
+def _in_lines(text: str, ends: Sequence[str]) -> str:
+    """Break a text at these line ends, or at the first of them, into lines that are about as long."""
+    count = len(ends) + 1
     width = -(-len(text) // count)
     while len(lines := textwrap.wrap(text, max(1, width), break_long_words=False, break_on_hyphens=False)) > count:
         width += 1
-    return "\n".join(lines)
+    return "".join(end + line for end, line in zip(["", *ends], lines, strict=False))
 
 
 FORMATS: dict[str, Callable[[str], list[Part]]] = {".txt": text_parts, ".html": html_parts, ".srt": subtitle_parts}

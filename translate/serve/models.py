@@ -81,7 +81,8 @@ class Models:
         first = sentences[0]
         translator = self.translators[first.src_lang, first.tgt_lang]
         decode, count = translator.config.decode, first.num_hypotheses
-        options = replace(decode, num_hypotheses=count, beam_size=max(decode.beam_size, count))
+        group_size = -(-max(decode.beam_size, count) // decode.beam_groups)
+        options = replace(decode, num_hypotheses=count, beam_size=group_size * decode.beam_groups)
         texts = [one.text for one in sentences]
         more: Any = {"protect": first.protect, "alignments": first.alignments, "terms": dict(first.terms)}
         return translator.translate(texts, options, **more)

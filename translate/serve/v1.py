@@ -12,14 +12,16 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from translate.serve.api import Api
-from translate.serve.documents import Part, text_parts
+from translate.serve.documents import Part
 from translate.serve.errors import ApiError
 from translate.serve.fields import Fields
 from translate.serve.pool import Sentence
-from translate.serve.work import finished, queued
+from translate.serve.work import Task, cut_tasks, finished, queued
 from translate.translator.translation import TranslatedHypothesis, Translation
+from translate.translator.translator import Translator
 
-_MOST_ATTENTION = 1000  # characters of a sentence whose attention is asked for: it grows with their square
+_MOST_CHARACTERS = 1000  # of a sentence whose attention is asked for
+_MOST_TOKENS = 400  # of it: the weights grow with their square
 _STREAM = "text/event-stream"
 
 
@@ -47,8 +49,8 @@ class V1:
         text = fields.text("text")
         self.api.check_length([text])
         (source,), target, guesses = self.api.languages_of(fields, [text])
-        parts = text_parts(text) if source != target else [Part(text, translated=False)]
         options = self._options(fields)
+        (parts,) = await cut_tasks([Task(text, source, target)])
         sentences = [Sentence(part.text, source, target, *options) for part in parts if part.translated]
         futures = queued(self.api.models.pool, sentences)
         head: dict[str, Any] = {"source": source, "target": target}
@@ -65,19 +67,16 @@ class V1:
         fields = await self.api.read(request)
         texts = [fields.text("text"), fields.text("translation")]
         self.api.check_length(texts)
-        if max(map(len, texts)) > _MOST_ATTENTION:
-            raise ApiError(400, f"Invalid request: attention is shown for {_MOST_ATTENTION} characters at most")
+        if max(map(len, texts)) > _MOST_CHARACTERS:
+            raise ApiError(400, f"Invalid request: attention is shown for {_MOST_CHARACTERS} characters at most")
         (source,), target, _ = self.api.languages_of(fields, texts[:1])
         translator = self.api.models.translators.get((source, target))
         if translator is None:
             raise ApiError(400, f"Invalid request: {source} is not translated into {target}")
         try:
-            found = await asyncio.to_thread(translator.cross_attention, *texts)
+            return await asyncio.to_thread(_attention, translator, *texts)
         except ValueError as error:
             raise ApiError(400, f"Invalid request: {error}") from error
-        weights = [[[[round(float(w), 4) for w in row] for row in head] for head in layer] for layer in found.weights]
-        pieces = {"source_pieces": found.src_pieces, "target_pieces": found.tgt_pieces}
-        return JSONResponse({**pieces, "weights": weights})
 
     def _options(self, fields: Fields) -> tuple[Any, ...]:
         """Return what a `Sentence` has behind its languages."""
@@ -118,6 +117,20 @@ class V1:
         finally:
             for future in futures:
                 future.cancel()
+
+
+def _attention(translator: Translator, text: str, translation: str) -> Response:
+    """Return the weights of cross-attention as JSON, which takes long to write.
+
+    Raises:
+        ValueError: If a text has too many tokens, or the model gives no weights.
+    """
+    for ids in (translator.tokenizer.encode_src(text), translator.tokenizer.encode_tgt(translation)):
+        if len(ids) > _MOST_TOKENS:
+            raise ValueError(f"attention is shown for {_MOST_TOKENS} tokens at most, not {len(ids)}")
+    found = translator.cross_attention(text, translation)
+    pieces = {"source_pieces": found.src_pieces, "target_pieces": found.tgt_pieces}
+    return JSONResponse({**pieces, "weights": found.weights.astype(float).round(4).tolist()})
 
 
 def _segment(part: Part, translation: Translation | None) -> dict[str, Any]:

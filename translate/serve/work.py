@@ -52,8 +52,7 @@ async def translate_tasks(
     Raises:
         ApiError: 503 if too many sentences wait, 504 after the deadline.
     """
-    large = sum(len(task.text) for task in tasks) > _LARGE
-    parts = await asyncio.to_thread(_all_parts, tasks) if large else _all_parts(tasks)
+    parts = await cut_tasks(tasks)
     sentences = [
         Sentence(part.text, task.src_lang, task.tgt_lang, 1 + task.alternatives, part.protect)
         for task, own in zip(tasks, parts, strict=True)
@@ -65,6 +64,13 @@ async def translate_tasks(
         _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
         for task, own in zip(tasks, parts, strict=True)
     ]
+
+
+async def cut_tasks(tasks: Sequence[Task]) -> list[list[Part]]:
+    """Return the parts of each text; long ones are cut in a thread."""
+    if sum(len(task.text) for task in tasks) > _LARGE:
+        return await asyncio.to_thread(_all_parts, tasks)
+    return _all_parts(tasks)
 
 
 def _all_parts(tasks: Sequence[Task]) -> list[list[Part]]:
