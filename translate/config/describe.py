@@ -24,7 +24,7 @@ from translate.config.data import DataConfig
 from translate.config.decode import DecodeConfig
 from translate.config.evaluate import EvaluateConfig
 from translate.config.export import ExportConfig
-from translate.config.fields import describe_limits
+from translate.config.fields import as_override, describe_limits
 from translate.config.model import ModelConfig
 from translate.config.optim import OptimConfig
 from translate.config.parts import PartConfig
@@ -131,10 +131,7 @@ def _range(one: Field[Any], brackets: bool = True) -> str:
 
 
 def _default(one: Field[Any]) -> str:
-    value = one.default if one.default_factory is MISSING else one.default_factory()
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return as_override(one.default if one.default_factory is MISSING else one.default_factory())
 
 
 def main() -> None:

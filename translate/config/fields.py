@@ -80,3 +80,8 @@ def describe_limits(one: Field[Any]) -> str:
     """
     limits = one.metadata["limits"] if one.metadata else {}
     return " and ".join(f"{words} {value:,}" for words, value in limits.items() if value is not None)
+
+
+def as_override(value: object) -> str:
+    """Return a value as the command line takes it, and YAML: null, true, 0.5."""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -27,7 +27,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
         raise ValueError(f"{path}: no such file")
     number = 0
     try:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
                 yield line.removeprefix("\ufeff") if number == 1 else line
@@ -67,13 +67,18 @@ def _unequal(src_path: str, src_count: int, tgt_path: str, tgt_count: int) -> Va
     )
 
 
+def is_gzip(path: Path) -> bool:
+    """Return whether a file is packed, by its name in any case."""
+    return path.suffix.lower() == ".gz"
+
+
 def suffix(path: str) -> str:
     """Return the ending of a file name without .gz.
 
-    >>> suffix("pairs.TSV.gz")
-    '.tsv'
+    >>> suffix("pairs.TSV.gz"), suffix("pairs.tsv.GZ")
+    ('.tsv', '.tsv')
     """
-    return Path(path.removesuffix(".gz")).suffix.lower()
+    return Path(path.lower().removesuffix(".gz")).suffix
 
 
 def read_table(path: str, src_column: str, tgt_column: str, named: bool) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from translate.markup.placement import Token, find_boundaries, find_run
 from translate.markup.slots import Slot
+from translate.translator.tag_pairs import pair_tags
 
 _NAME = re.compile(r"<(/?)([\w:.-]+)")
 _MAX_DEPTH = 32  # of pairs that get tokens, so that the time does not grow with the depth
@@ -102,7 +103,7 @@ def place_tags(tokens: Sequence[Token], tags: Sequence[Slot]) -> str:
 
 def _read_tree(tags: Sequence[Slot]) -> tuple[Element, list[Element]]:
     """Return the root of the tree and the element of each tag; the two tags of a pair share one."""
-    closing_of = _pair_tags(tags)
+    closing_of = pair_tags(_kind_and_name(tag.text) for tag in tags)
     closings = set(closing_of.values())
     root = Element()
     opened, elements = [root], []
@@ -119,26 +120,12 @@ def _read_tree(tags: Sequence[Slot]) -> tuple[Element, list[Element]]:
     return root, elements
 
 
-def _pair_tags(tags: Sequence[Slot]) -> dict[int, int]:
-    """Return the number of the closing tag of each opening tag that has one; pairs lie inside or beside each other."""
-    pairs: dict[int, int] = {}
-    opened: list[tuple[str, int]] = []
-    heights: dict[str, list[int]] = {}  # where in `opened` each name is
-    for number, tag in enumerate(tags):
-        match = _NAME.match(tag.text)
-        if match is None or tag.text.endswith("/>"):
-            continue
-        slash, name = match.groups()
-        if not slash:
-            heights.setdefault(name, []).append(len(opened))
-            opened.append((name, number))
-        elif heights.get(name):
-            height = heights[name][-1]
-            pairs[opened[height][1]] = number
-            for other, _ in opened[height:]:
-                heights[other].pop()
-            del opened[height:]
-    return pairs
+def _kind_and_name(tag: str) -> tuple[str, str]:
+    match = _NAME.match(tag)
+    if match is None or tag.endswith("/>"):
+        return "alone", ""
+    slash, name = match.groups()
+    return "close" if slash else "open", name
 
 
 def _place_elements(root: Element, tokens: Sequence[Token]) -> None:

@@ -9,6 +9,7 @@ from itertools import count
 from typing import NamedTuple
 
 from translate.translator.segments import split_sentences
+from translate.translator.tag_pairs import pair_tags
 
 _WORD = re.compile(r"[^\W\d_]")  # a text without a letter stays as it is
 _GAP = re.compile(r"(?<!\s)\s++")
@@ -160,7 +161,7 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
     texts: list[str] = []
     originals: dict[str, str] = {}
     opened: list[int] = []
-    closing_of = _pair_tags(run)
+    closing_of = pair_tags((token.kind, token.name) for token in run)
     closings = set(closing_of.values())
     for number, token in enumerate(run):
         if token.kind == "text":
@@ -178,24 +179,6 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
         originals[stand_in] = token.text
         texts.append(stand_in)
     return texts, originals
-
-
-def _pair_tags(run: list[_Token]) -> dict[int, int]:
-    """Return the number of the closing tag for each opening one that has one; pairs lie inside or beside each other."""
-    pairs: dict[int, int] = {}
-    opened: list[tuple[str, int]] = []
-    heights: dict[str, list[int]] = {}  # where in `opened` each name is
-    for number, token in enumerate(run):
-        if token.kind == "open":
-            heights.setdefault(token.name, []).append(len(opened))
-            opened.append((token.name, number))
-        elif token.kind == "close" and heights.get(token.name):
-            height = heights[token.name][-1]
-            pairs[opened[height][1]] = number
-            for other, _ in opened[height:]:
-                heights[other].pop()
-            del opened[height:]
-    return pairs
 
 
 def _unescaped(text: str, number: int, originals: dict[str, str]) -> str:

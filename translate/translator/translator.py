@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -183,41 +183,21 @@ class Translator:
                 or `terms`.
             TypeError: If there is no such setting.
         """
-        if isinstance(texts, str):
-            raise ValueError("texts must be a list of strings, not one string: translate([text])")
-        if prefixes is not None and len(prefixes) != len(texts):
-            raise ValueError(f"prefixes ({len(prefixes)}) must be as many as texts ({len(texts)}), or None")
+        _check_arguments(texts, prefixes, alignments=alignments, keeps=protect or bool(terms))
         if tgt_lang == AUTO:
             more: Any = {"alignments": alignments, "protect": protect, "terms": terms, "progress": progress, **changes}
             return self._translate_recognized(texts, options, prefixes, more)
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
-        if protect or terms:
-            for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):
-                if given:
-                    raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
         clean = [clean_text(text) for text in texts]
         if prefixes is not None:
             requests = list(map(Request, clean, [clean_text(prefix or "") for prefix in prefixes]))
             translations = translator._translate(requests, decode, progress)
         else:
-            terminology = terms if isinstance(terms, Terminology) else Terminology(terms or {})
-            run = partial(translator._translate_whole, protect=protect, terminology=terminology)
-            kept = partial(_kept_ranges, protect=protect, terminology=terminology)
-            if protect or terms:  # as it was, since what is kept comes through to the letter
-                clean = [text if kept(text) else own for text, own in zip(texts, clean, strict=True)]
-            translations = run(clean, decode, progress)
-            if not alignments:
-                translations = guarded_translations(
-                    clean,
-                    translations,
-                    run,
-                    decode,
-                    tokenizer=translator.tokenizer,
-                    src_lang=translator.config.src_lang,
-                    kept=kept,
-                )
+            translations = translator._translate_guarded(
+                texts, clean, decode, progress, protect=protect, terms=terms or {}, guards=not alignments
+            )
         return translator._with_alignments(clean, translations) if alignments else translations
 
     def recognize(self, texts: Sequence[str]) -> list[str]:
@@ -301,6 +281,29 @@ class Translator:
             )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
+
+    def _translate_guarded(
+        self,
+        texts: Sequence[str],
+        clean: Sequence[str],
+        decode: DecodeConfig,
+        progress: Progress | None,
+        *,
+        protect: bool,
+        terms: Mapping[str, str] | Terminology,
+        guards: bool,
+    ) -> list[Translation]:
+        """Translate texts without prefixes, with the guards that look over whole texts; arguments as of `translate`."""
+        terminology = terms if isinstance(terms, Terminology) else Terminology(terms)
+        kept = cache(partial(_kept_ranges, protect=protect, terminology=terminology))
+        # what is kept comes through to the letter
+        sources = [text if kept(text) else own for text, own in zip(texts, clean, strict=True)]
+        translate = partial(self._translate_whole, protect=protect, terminology=terminology)
+        translations = translate(sources, decode, progress)
+        if not guards:
+            return translations
+        named: Any = {"tokenizer": self.tokenizer, "src_lang": self.config.src_lang, "kept": kept}
+        return guarded_translations(sources, translations, translate, decode, **named)
 
     def _translate_whole(
         self,
@@ -429,6 +432,19 @@ class Translator:
             one._replace(hypotheses=tuple(align(text, found) for found in one.hypotheses))
             for text, one in zip(texts, translations, strict=True)
         ]
+
+
+def _check_arguments(
+    texts: Sequence[str], prefixes: Sequence[str | None] | None, *, alignments: bool, keeps: bool
+) -> None:
+    """Raise ValueError if the arguments of `translate` do not go together."""
+    if isinstance(texts, str):
+        raise ValueError("texts must be a list of strings, not one string: translate([text])")
+    if prefixes is not None and len(prefixes) != len(texts):
+        raise ValueError(f"prefixes ({len(prefixes)}) must be as many as texts ({len(texts)}), or None")
+    for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):
+        if given and keeps:
+            raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
 
 
 def _form(segment: Request, decode: DecodeConfig) -> Form:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from translate.common.errors import first_line
+from translate.data.readers import is_gzip
 from translate.infer.lines import LINES, read_chunks
 
 COLUMN = "translation"  # of JSON objects and Parquet rows: where the translation goes
@@ -126,9 +127,9 @@ class Text(Format):
     def read(self, path: Path) -> Iterator[Chunk]:
         """See `Format.read`; the column does not matter."""
         try:
-            with gzip.open(path, "rb") if _is_gzip(path) else path.open("rb") as file:
+            with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as file:
                 stream: Any = file
-                stream = _Unpacked(stream) if _is_gzip(path) else stream
+                stream = _Unpacked(stream) if is_gzip(path) else stream
                 # no byte is refused: bad ones become surrogates, which good ones never do
                 for texts in read_chunks(stream, str(path), errors="surrogateescape"):
                     yield _without_bad_bytes(texts)
@@ -237,12 +238,8 @@ def _json(row: dict[str, Any]) -> str:
     return json.dumps(row) if any("\ud800" <= char <= "\udfff" for char in text) else text
 
 
-def _is_gzip(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
-
-
 def _write_lines(file: BinaryIO, path: Path, lines: Iterable[str]) -> None:
-    if not _is_gzip(path):
+    if not is_gzip(path):
         file.writelines(f"{line}\n".encode() for line in lines)
         return
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # without a date, so that it depends on the text alone

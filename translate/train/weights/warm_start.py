@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from translate.config.decode import DecodeConfig
+from translate.config.fields import as_override
 from translate.config.files import load_config
 from translate.config.model import ModelConfig
 from translate.config.tokenizer import TokenizerConfig
@@ -59,7 +60,7 @@ def other_settings(config: TrainConfig) -> list[str]:
     start = load_bundle_config(find_model(config.init_from))
     directions = start.src_lang in start.tgt_langs and not config.data.both_directions
     differing = [
-        f"decode.{field.name}={_word(theirs)}"
+        f"decode.{field.name}={as_override(theirs)}"
         for field in fields(DecodeConfig)
         if (theirs := getattr(start.decode, field.name)) != getattr(config.decode, field.name)
         and field.name != "batch_tokens"  # which changes no translation
@@ -153,8 +154,8 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
             raise ValueError(
-                f"model.{field.name} ({_word(mine)}) is {_word(theirs)} in init_from ({name}), whose weights "
-                "are made for that; leave it out"
+                f"model.{field.name} ({as_override(mine)}) is {as_override(theirs)} in init_from ({name}), whose "
+                "weights are made for that; leave it out"
             )
     return replace(start, **own)
 
@@ -177,8 +178,3 @@ def _attentions(config: ModelConfig) -> list[Attention]:
     with torch.device("meta"):
         own = [make_attention(config, kind) for kind in (encoder, decoder)]
         return [*own, make_attention(config, cross, cross=True)]
-
-
-def _word(value: object) -> str:
-    """Return a value as the command line takes it."""
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -63,13 +63,15 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
     if not numbers and not amounts:
         return found
 
-    through = [re.escape(text[start:end]) for start, end in ranges]
+    through = sorted((re.escape(text[start:end]) for start, end in ranges), key=len, reverse=True)
+    kept_parts = re.compile(f"({'|'.join(through) or '(?!)'})")
 
     def rewrite(output: str) -> str:
-        parts = re.split(f"({'|'.join(sorted(through, key=len, reverse=True))})", output) if through else [output]
+        parts = kept_parts.split(output)
         parts[::2] = [_WRITTEN.sub(lambda match: numbers.get(_plain(match[0]), match[0]), part) for part in parts[::2]]
+        output = "".join(parts)
         pattern, order = _AMOUNTS[found.tgt_lang]
-        return pattern.sub(order, "".join(parts)) if amounts else "".join(parts)
+        return pattern.sub(order, output) if amounts else output
 
     hypotheses = tuple(one._replace(text=rewrite(one.text)) for one in found.hypotheses)
     return found._replace(text=rewrite(found.text), hypotheses=hypotheses)
