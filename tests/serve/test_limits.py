@@ -52,6 +52,14 @@ def test_too_many_requests_are_told_when_to_come_back(serving: Serving) -> None:
         assert client.post("/translate", json=SAME, headers=forwarded).status_code == 429  # nobody asked to trust it
 
 
+@pytest.mark.parametrize(("trust", "scheme"), [(True, "https"), (False, "http")])
+def test_a_trusted_proxy_says_that_the_server_is_behind_https(serving: Serving, trust: bool, scheme: str) -> None:
+    with serving(ServeConfig(trust_forwarded_for=trust)) as client:
+        files, data = {"file": ("a.txt", "Thank you very much.")}, {"source": "en", "target": "fr"}
+        answer = client.post("/translate_file", files=files, data=data, headers={"X-Forwarded-Proto": "https"})
+        assert answer.json()["translatedFileUrl"].startswith(f"{scheme}://testserver/download_file/")
+
+
 def test_keys_are_made_listed_and_revoked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "keys.db")
     assert main(["keys", "--keys-file", file, "add", "Ann", "--req-limit", "7"]) == 0

@@ -39,7 +39,9 @@ class ServeConfig:
     api_keys: bool = setting(False, "Refuse requests without a key that `python -m translate.serve keys add` has made.")
     keys_file: str = setting("keys.db", "SQLite file of the API keys, as hashes.")
     trust_forwarded_for: bool = setting(
-        False, "Take a client's address from X-Forwarded-For, which only a proxy in front of the server may set."
+        False,
+        "Take a client's address from X-Forwarded-For, and http or https from X-Forwarded-Proto, which only a proxy in "
+        "front of the server may set.",
     )
     cors: bool = setting(True, "Let web pages of other sites use the server.")
     page: bool = setting(True, "Show a page to translate on, at /.")

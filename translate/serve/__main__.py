@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             http=with_read_timeout(config.read_timeout),
             log_level="warning",
             access_log=False,
-            proxy_headers=False,  # `trust_forwarded_for` decides
+            proxy_headers=False,  # `make_app` reads them, if `trust_forwarded_for`
             timeout_graceful_shutdown=_SECONDS_TO_END,
         )
         uvicorn.Server(settings).run(sockets=[listener])

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from translate.config.serve import ServeConfig
 from translate.serve.api import Api
@@ -65,6 +66,8 @@ def make_app(open_models: Callable[[], Models], config: ServeConfig) -> Starlett
         routes={route.path for route in routes},
         is_full=lambda: api.models.pool.queued >= config.queue_limit,
     )
+    if config.trust_forwarded_for:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts="*")
     return app
 
 

@@ -161,14 +161,15 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
     texts: list[str] = []
     originals: dict[str, str] = {}
     opened: list[int] = []
+    numbers = count(1)  # of the stand-ins in braces
     closing_of = pair_tags((token.kind, token.name) for token in run)
     closings = set(closing_of.values())
     for number, token in enumerate(run):
         if token.kind == "text":
-            texts.append(_unescaped(token.text, number, originals))
+            texts.append(_unescaped(token.text, numbers, originals))
             continue
         if token.kind == "word":
-            stand_in = f"{{{{{number}000}}}}"
+            stand_in = f"{{{{{next(numbers)}}}}}"
         elif token.kind == "open" and number in closing_of:
             opened.append(number)
             stand_in = f"<{number}>"
@@ -181,12 +182,11 @@ def _with_stand_ins(run: list[_Token]) -> tuple[list[str], dict[str, str]]:
     return texts, originals
 
 
-def _unescaped(text: str, number: int, originals: dict[str, str]) -> str:
+def _unescaped(text: str, numbers: Iterator[int], originals: dict[str, str]) -> str:
     """Return a text of a page without its escapes; those of markup get stand-ins, as do texts like stand-ins."""
-    numbers = count(1)
 
     def keep(original: str) -> str:
-        stand_in = f"{{{{{number}{next(numbers):03}}}}}"
+        stand_in = f"{{{{{next(numbers)}}}}}"
         originals[stand_in] = original
         return stand_in
 

@@ -62,7 +62,7 @@ class Gate:
         Raises:
             ApiError: 400 without a key where one is needed, 403 with a wrong one, 429 where they are too many.
         """
-        client, limit = self._address(request), self.config.req_limit
+        client, limit = request.client.host if request.client else "", self.config.req_limit
         if self.keys is not None:
             key = fields.get("api_key") or fields.get("apiKey")
             if not isinstance(key, str):
@@ -77,8 +77,3 @@ class Gate:
         if wait := self.rate.take(client, limit):
             seconds = max(1, round(wait + 0.5))
             raise ApiError(429, f"Slowdown: {limit} per 1 minute", {"Retry-After": str(seconds)})
-
-    def _address(self, request: Request) -> str:
-        if self.config.trust_forwarded_for and (forwarded := request.headers.get("x-forwarded-for")):
-            return forwarded.split(",")[0].strip()
-        return request.client.host if request.client else ""
