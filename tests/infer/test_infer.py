@@ -1,5 +1,6 @@
 """The command `python -m translate.infer`, as a user meets it."""
 
+import gzip
 import io
 import json
 import os
@@ -286,6 +287,28 @@ def test_terms_may_come_from_a_pipe(infer: Command) -> None:
     os.close(write)
     assert b"MINOU" in infer("--terms", f"/dev/fd/{read}", "a cat")
     os.close(read)
+
+
+def test_packed_input_is_read_as_text_is(infer: Command, tmp_path: Path) -> None:
+    lines = "".join(f"a cat {number}\n" for number in range(30)).encode()
+    (tmp_path / "lines").write_bytes(lines)
+    (tmp_path / "lines.gz").write_bytes(gzip.compress(lines))
+    out = tmp_path / "out"
+    plain = infer("--input", str(tmp_path / "lines"))
+    assert infer("--input", str(tmp_path / "lines.gz"), "--output", str(out)) == b""
+    assert out.read_bytes() == plain
+    out.write_bytes(plain[: len(plain) // 2])  # as if it had been stopped
+    infer("--input", str(tmp_path / "lines.gz"), "--output", str(out), "--resume")
+    assert out.read_bytes() == plain
+    with pytest.raises(ValueError, match=r"out\.gz\) is written as plain text: leave out \.gz, or"):
+        infer("--input", str(tmp_path / "lines"), "--output", str(tmp_path / "out.gz"))
+
+
+@pytest.mark.parametrize("damage", [lambda packed: packed[:-12], lambda packed: packed[:20], lambda packed: b"a cat\n"])
+def test_a_damaged_packed_input_is_said_to_be(infer: Command, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "lines.gz").write_bytes(damage(gzip.compress(b"a cat\n" * 30)))
+    with pytest.raises(ValueError, match=r"lines\.gz: not gzip, or damaged \("):
+        infer("--input", str(tmp_path / "lines.gz"))
 
 
 @pytest.mark.parametrize("option", ["--input", "--prefixes", "--terms"])

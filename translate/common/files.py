@@ -278,3 +278,8 @@ def _sync(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def is_gzip(path: Path) -> bool:
+    """Return whether a file is packed, by its name in any case."""
+    return path.suffix.lower() == ".gz"

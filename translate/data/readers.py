@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 
+from translate.common.files import is_gzip
+
 Row = dict[str, str]
 
 
@@ -65,11 +67,6 @@ def _unequal(src_path: str, src_count: int, tgt_path: str, tgt_count: int) -> Va
         f"{src_path} has {src_count:,} lines and {tgt_path} has {tgt_count:,}; "
         "line i of one must translate line i of the other"
     )
-
-
-def is_gzip(path: Path) -> bool:
-    """Return whether a file is packed, by its name in any case."""
-    return path.suffix.lower() == ".gz"
 
 
 def suffix(path: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from translate.common.command import run_command
+from translate.common.files import is_gzip
 from translate.common.timer import Timer
 from translate.infer.answers import (
     Answer,
@@ -26,7 +27,7 @@ from translate.infer.answers import (
     write_answers,
 )
 from translate.infer.arguments import SCORE_SETTINGS, parse
-from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, read_chunks
+from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, open_lines, read_chunks
 from translate.infer.model import model_directory, model_paths, open_translator, recorded_settings, translate_settings
 from translate.infer.resume import Record, open_output
 
@@ -81,7 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_output(args: argparse.Namespace) -> None:
-    """Raise ValueError where the output is one of the files that are read."""
+    """Raise ValueError where the output is one of the files that are read, or would not be what its name says."""
+    if args.output and is_gzip(Path(args.output)):
+        raise ValueError(
+            f"--output ({args.output}) is written as plain text: leave out .gz, or instead of --output pack what is "
+            f"printed: | gzip > {args.output}"
+        )
     if not args.output or not Path(args.output).exists():
         return
     for option in ("input", "prefixes", "terms"):
@@ -95,7 +101,7 @@ def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedRea
     if not args.input:
         given = len(args.sentences) // 2 if args.score else len(args.sentences)  # --score makes one line of two
         return cast("BufferedReader", sys.stdin.buffer), given or None
-    file = stack.enter_context(Path(args.input).open("rb"))  # noqa: SIM115 - the stack closes it
+    file = stack.enter_context(open_lines(Path(args.input)))
     return file, count_lines(file) if file.seekable() else None
 
 
@@ -155,7 +161,7 @@ def _prefixes(
 ) -> Callable[[int], list[str]] | None:
     """Return a function that gives the prefixes of the next `count` translations; None without prefixes."""
     if args.prefixes:
-        file = stack.enter_context(Path(args.prefixes).open("rb"))  # noqa: SIM115 - the stack closes it
+        file = stack.enter_context(open_lines(Path(args.prefixes)))
         return aligned_lines(file, args.prefixes, total, errors=args.errors, skip=skip)
     return None if args.prefix is None else lambda count: [args.prefix] * count
 

@@ -124,7 +124,7 @@ def _add_model_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_file_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("files").add_argument
-    add("--input", metavar="FILE", help="read lines from this file, UTF-8")
+    add("--input", metavar="FILE", help="read lines from this file, UTF-8, or .gz of it")
     add("--output", metavar="FILE", help="write lines to this file, as they get ready")
     add("--resume", action="store_true", help="go on where the lines in --output end; begin it where it is missing")
     add("--errors", choices=("strict", "replace"), default="strict", help="at invalid UTF-8: stop there, or put U+FFFD")

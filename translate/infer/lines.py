@@ -2,15 +2,47 @@
 
 import codecs
 import fcntl
+import gzip
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from itertools import chain, islice
+from pathlib import Path
+from typing import cast
+
+from translate.common.files import is_gzip
 
 # Bytes per read: 4,000 sentences, whose batches of like length hold 2 % padding (beam) to 10 % (greedy).
 BLOCK = 1 << 18
 LINES = 1 << 13  # largest number of lines in a chunk: very short ones take more memory than their bytes
+
+
+def open_lines(path: Path) -> BufferedReader:
+    """Open a file of lines for reading, one that ends in .gz unpacked.
+
+    Reading it raises ValueError where such a file is damaged or not gzip.
+    """
+    if not is_gzip(path):
+        return path.open("rb")
+    return _Unpacked(cast("RawIOBase", gzip.open(path, "rb")), path)
+
+
+class _Unpacked(BufferedReader):
+    """A compressed file that gives as much as is asked for, so that the same lines make the same batches."""
+
+    def __init__(self, file: RawIOBase, path: Path) -> None:
+        super().__init__(file)
+        self.path = path
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        try:
+            return super().read(size)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{self.path}: not gzip, or damaged ({error})") from error
+
+    read1 = read
 
 
 def read_chunks(

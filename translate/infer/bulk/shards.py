@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from translate.common.errors import first_line
-from translate.data.readers import is_gzip
-from translate.infer.lines import LINES, read_chunks
+from translate.common.files import is_gzip
+from translate.infer.lines import LINES, open_lines, read_chunks
 
 COLUMN = "translation"  # of JSON objects and Parquet rows: where the translation goes
 _JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -126,15 +126,10 @@ class Text(Format):
 
     def read(self, path: Path) -> Iterator[Chunk]:
         """See `Format.read`; the column does not matter."""
-        try:
-            with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as file:
-                stream: Any = file
-                stream = _Unpacked(stream) if is_gzip(path) else stream
-                # no byte is refused: bad ones become surrogates, which good ones never do
-                for texts in read_chunks(stream, str(path), errors="surrogateescape"):
-                    yield _without_bad_bytes(texts)
-        except (EOFError, gzip.BadGzipFile) as error:
-            raise ValueError(f"{path}: damaged: {error}") from error
+        with open_lines(path) as stream:
+            # no byte is refused: bad ones become surrogates, which good ones never do
+            for texts in read_chunks(stream, str(path), errors="surrogateescape"):
+                yield _without_bad_bytes(texts)
 
     def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
         """See `Format.write`."""
@@ -214,13 +209,6 @@ class Parquet(Format):
         if writer is None:
             raise ValueError(f"{path}: a Parquet file without rows has nothing to translate; leave it out")
         writer.close()
-
-
-class _Unpacked:
-    """A compressed stream that gives as much as is asked for, so that the same lines make the same batches."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self.read1 = stream.read
 
 
 def _without_bad_bytes(texts: list[str]) -> Chunk:
