@@ -106,18 +106,21 @@ class DecodeConfig:
     copy_guard: bool = setting(
         False,
         "Translate again, with a common name or number as a stand-in, where the best output has lost a number of "
-        "four or more digits or with decimals, a telephone number, an amount of money, a temperature, a fraction, a "
-        "formula, an address of mail, page or file, a @name or #subject, or a word with characters that the tokenizer "
-        'lacks, such as emoji; with the word for it where it has lost "&"; and in lower case a text of one word that '
-        "came out as it is. Between English and French, numbers and amounts that were copied get the marks of the "
-        "other language. For models that know English names; texts with prefixes or alignments are left as they are.",
+        "four or more digits or with decimals, a telephone number, a time of day, an amount of money, a temperature, a "
+        "quantity, a fraction, a formula, an address of mail, page or file, a @name or #subject, or a word with "
+        'characters that the tokenizer lacks, such as emoji; with the word for it where it has lost "&"; in lower case '
+        "a text of one word that came out as it is; and by themselves the words in brackets that end a sentence. "
+        "Between English and French, numbers, amounts and times that were copied are written as the other language "
+        "does. For models that know English names; texts with prefixes or alignments are left as they are.",
     )
     form_guard: bool = setting(
         False,
         "Translate without its form a sentence with the mark of a list before it, in quotation marks, brackets or "
         "emphasis, and one of five letters or more in capitals, which its translation gets back; and in lower case "
         "a text with the capitals of a title, or with a small letter first one of up to three words, if that has the "
-        "better score (not with alignments, nor if it holds a protected part or a term). For models that have learnt "
+        "better score (not with alignments, nor if it holds a protected part or a term). Between English and French, "
+        "quotation marks within a sentence are read apart from its words, dates in one order and ordinals as words, "
+        "and translations get the spaces that their language has beside its marks. For models that have learnt "
         "little such text; not with prefixes.",
     )
     paragraph_len: int = setting(

@@ -27,7 +27,8 @@ from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.guards.forms import Form, plain_characters, plain_form
+from translate.translator.guards.dates import plain_dates
+from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
@@ -342,7 +343,7 @@ class Translator:
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
         found = {}
         for segment, hypotheses in zip(segments, searched, strict=True):
-            form = _form(segment, decode)
+            form = self._form(segment, decode)
             found[segment] = [(one, form.restore(clean_text(next(texts)), tgt_lang)) for one in hypotheses]
         translations = {
             one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
@@ -376,10 +377,10 @@ class Translator:
         paragraph = min(longest, decode.paragraph_len or longest)
 
         def within(most: int, prefix: str = "") -> Callable[[str], bool]:
-            return lambda text: len(self.tokenizer.encode_src(_form(Request(text, prefix), decode).text)) <= most
+            return lambda text: len(self.tokenizer.encode_src(self._form(Request(text, prefix), decode).text)) <= most
 
         def encode(segments: list[Request]) -> Iterator[tuple[Request, Ids]]:
-            texts = [_form(one, decode).text for one in segments]
+            texts = [self._form(one, decode).text for one in segments]
             return zip(segments, self.tokenizer.encode_src_batch(texts), strict=True)
 
         sources = dict(encode(requests))
@@ -395,6 +396,16 @@ class Translator:
                 parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
                 sources.update(encode(parts[one]))
         return parts, sources
+
+    def _form(self, segment: Request, decode: DecodeConfig) -> Form:
+        """Return what the model reads of a segment, and what its translation gets back."""
+        text = plain_characters(segment.text)
+        if not decode.form_guard or segment.prefix:
+            return Form(text)
+        form = plain_form(text)
+        if {self.config.src_lang, self.config.tgt_lang} != {"en", "fr"}:
+            return form
+        return form._replace(text=plain_marks(plain_dates(form.text, self.config.src_lang)))
 
     def _translate_protected(
         self,
@@ -445,12 +456,6 @@ def _check_arguments(
     for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):
         if given and keeps:
             raise ValueError(f"{name} cannot be combined with protect or terms; leave one of them out")
-
-
-def _form(segment: Request, decode: DecodeConfig) -> Form:
-    """Return what the model reads of a segment, and what its translation gets back."""
-    text = plain_characters(segment.text)
-    return plain_form(text) if decode.form_guard and not segment.prefix else Form(text)
 
 
 def _kept_ranges(text: str, *, protect: bool, terminology: Terminology) -> list[tuple[int, int]]:

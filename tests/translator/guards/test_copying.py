@@ -44,6 +44,11 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("Thanks @ann!", "Merci ann !", "Thanks Tom!", "Merci Tom !", "Merci @ann !"),
         ("Open main.py now.", "Ouvre principal.", "Open Tom now.", "Ouvre Tom.", "Ouvre main.py."),
         ("It is 3 + 4 = 7.", "C'est 3 47.", "It is 2000.", "C'est 2000.", "C'est 3 + 4 = 7."),
+        ("At 3:30 p.m. too.", "À 3 30.", "At noon too.", "Aussi à midi.", "Aussi à 15\u00a0h\u00a030."),
+        ("It has 30 x 20 cm.", "Il a 3020 cm.", "It has 2000 cm.", "Il a 2000 cm.", "Il a 30 x 20 cm."),
+        ("Add 100 g now.", "Ajoutez 100 gants.", "Add 2000 now.", "Ajoutez 2000.", "Ajoutez 100 g."),
+        ("Use C++ now.", "Utilise Curre.", "Use Tom now.", "Utilise Tom.", "Utilise C++."),
+        ("Call +1 555 123-4567.", "Appelle 1 555 123-4567.", "Call 2000.", "Appelle 2000.", "Appelle +1 555 123-4567."),
         ("Pages 3-5.", "Pages 35.", "Pages 2000.", "Pages 2000.", "Pages 3-5."),
         ("It is €1,500 now.", "C'est 1 500.", "It is 2000 now.", "C'est 2000.", "C'est €1,500."),
         ("2 $20 and 3 $5.", "2 $20 et 3 $.", "2 $20 and 3 2000.", "2 $20 et 3 2000.", "2 $20 et 3 $5."),
@@ -93,7 +98,16 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("It is 3+4.", "C'est 3 + 4."),
         ("It is €1,500.", "C'est 1 500 euros."),
         ("R&D & sales", "R&D et ventes"),
-        ("I like it.Then I go.and, e.g. the U.S. has well-known 3.5 things at 3h.", "Oui, 3,5."),  # no address
+        ("At 3:30 p.m. he left.", "À 15 h 30, il est parti."),
+        ("Il part à 14 h.", "He leaves at 2 p.m."),
+        ("Il dort 8h.", "He sleeps 8 hours."),
+        ("At 9:30 we left.", "À neuf heures et demie, on est partis."),
+        ("Add 200 ml and 3 kg.", "Ajoutez 200 millilitres et 3 kilos."),
+        ("5% of it", "5 pour cent"),
+        ("125 300 habitants", "125,300 inhabitants"),
+        ("It is 30 x 20 cm.", "Elle fait 30 x 20 cm."),
+        ("I like C++ and the F-16.", "J'aime C++ et le F-16."),
+        ("I like it.Then I go.and, e.g. the U.S. has well-known 3.5 things in 3d.", "Oui, 3,5."),  # no address
         ("black&white", "noir et blanc"),
     ],
 )
@@ -104,7 +118,7 @@ def test_what_was_kept_is_not_translated_again(tokenizer: Tokenizer, text: str, 
     assert copy_lost([text], [translation(output)], tokenizer, never, "en") == [translation(output)]
 
 
-@pytest.mark.parametrize("second", ["deux mille", "2000 ou 2000", "12000", "2000,5"])
+@pytest.mark.parametrize("second", ["deux mille", "2000 ou 2000", "12000", "2000,5", "2 000 000"])
 def test_a_stand_in_that_is_not_copied_once_leaves_the_first_translation(tokenizer: Tokenizer, second: str) -> None:
     calls: list[list[str]] = []
 
@@ -124,6 +138,7 @@ def test_a_stand_in_that_is_not_copied_once_leaves_the_first_translation(tokeniz
         ("Yes. 🙂🙂", ["Yes."], "YES. 🙂🙂"),
         ("Yes 🙂! Ok 🙂, I go.", ["Yes", "Ok", "I go."], "YES 🙂! OK 🙂, I GO."),
         ("I ♥ you.", ["I", "you."], "I ♥ YOU."),
+        ("red | green > blue", ["red", "green", "blue"], "RED | GREEN > BLUE"),
         ("Thanks🎉 see you❤️.", ["Thanks", "see you"], "THANKS🎉 SEE YOU❤️."),
     ],
 )
@@ -137,6 +152,16 @@ def test_a_text_is_cut_at_symbols_that_were_lost(
     (found,) = translate_around([text], [translation("Ouiui")], tokenizer, translate, DecodeConfig())
     assert (found.text, found.tgt_lang) == (expected, "fr")
     assert [one.text for one in found.hypotheses] == [expected, expected.lower()]
+
+
+def test_brackets_at_the_end_of_a_sentence_are_translated_by_themselves(tokenizer: Tokenizer) -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        assert texts == ["He left", "at last", "Yes. I (me) go to (B) in 2 (two times"]
+        return [translation(text.upper()) for text in texts]
+
+    text = "He left (at last). Yes. I (me) go to (B) in 2 (two times"
+    (found,) = translate_around([text], [translation("x")], tokenizer, translate, DecodeConfig())
+    assert found.text == text.upper()
 
 
 def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_for(tokenizer: Tokenizer) -> None:
@@ -214,7 +239,7 @@ def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Transla
     kept = ["Łukasz", "🙂", "£20", "<b>48213</b>"]
     assert all(word in hypothesis.text for word, one in zip(kept, out, strict=True) for hypothesis in one.hypotheses)
     (found,) = general.translate(["Thank you! 😊 I have 48213 books & pens ♥."], tgt_lang="fr")
-    assert re.fullmatch(r"Merci ! 😊 J'ai 48213 livres et .+ ♥\.", found.text)
+    assert re.fullmatch(r"Merci\u00a0! 😊 J'ai 48213 livres et .+ ♥\.", found.text)
     (free,) = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
     assert "🙂" not in free.text
 

@@ -102,6 +102,18 @@ def test_abbreviations_in_a_title_stay_in_capitals_and_terms_in_a_title_as_they_
     assert asked == ["NASA launches a new rocket"]
 
 
+def test_a_name_in_a_title_keeps_its_capital() -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        assert texts == ["The house of mary brown"]
+        return [translation("La maison de mary marron", score=-0.1)]
+
+    first = translation("La Mary de Brown", score=-0.5)
+    (found,) = translate_titles(["The House of Mary Brown"], [first], translate)
+    assert found.text == "La maison de Mary marron"
+    (found,) = translate_titles(["I am Tom Brown."], [first], translate)  # two capitals, I is none
+    assert found is first
+
+
 def test_short_texts_are_read_with_a_small_letter_first_where_that_scores_better() -> None:
     asked = []
 
@@ -143,6 +155,6 @@ def test_the_model_of_the_package_translates_every_form_alike(general: Translato
         for one in general.translate([text, f'"{text}"', f"**{text}**", text.upper(), f"({text})"], tgt_lang="fr")
     )
     assert forms == [f"«\u00a0{plain}\u00a0»", f"**{plain}**", plain.upper(), f"({plain})"]
-    assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où se trouve la gare ?"
+    assert general.translate(["Where Is The Station?"], tgt_lang="fr")[0].text == "Où se trouve la gare\u00a0?"
     off = general.translate([text.upper()], tgt_lang="fr", form_guard=False)[0].text
     assert off != plain.upper()

@@ -29,6 +29,8 @@ def rewritten(text: str, output: str, src_lang: str, tgt_lang: str) -> str:
         ("Python 3.11 is out.", "Python 3.11 est sorti.", "Python 3.11 est sorti."),
         ("At 8.30, in 1.2.3 km.", "À 8.30, en 1.2.3 km.", "À 8.30, en 1.2.3 km."),
         ("Pages 1,2 and 10,11.", "Les pages 1,2 et 10,11.", "Les pages 1,2 et 10,11."),
+        ("It is £29.99, now 1,000,", "C'est £29.99, et 1,000,", "C'est 29,99 £, et 1 000,"),
+        ("It is $5bn.", "C'est $5bn.", "C'est $5bn."),
         ("It is 2.5 kg, v2.5.", "C'est 2.5 kg, v2.5.", "C'est 2,5 kg, v2.5."),
     ],
 )

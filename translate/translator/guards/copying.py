@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.dates import write_time
 from translate.translator.guards.forms import Form, Kept, nothing, plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
 from translate.translator.translation import Translation
@@ -22,6 +23,7 @@ _STAND_INS = {
     "fraction": ("2000", "Tom", "3000", "Boston", "1990", "Mary"),
     "word": ("Tom", "Boston", "Mary", "Paris", "John", "London", "Bill", "Jim"),
 }
+_NOON = {"en": ("noon", "midnight"), "fr": ("midi", "minuit")}  # stand-ins for times of day, which are translated
 _ATTEMPTS = 2
 
 
@@ -36,7 +38,7 @@ class _Masked(NamedTuple):
         if not self.originals:
             return output
         forms = (rf"({one[0]}[\s.,]?{one[1:]})" if one.isdigit() else f"({one})" for one in self.originals)
-        pattern = re.compile(rf"(?<![\w.,])(?:{'|'.join(forms)})(?!\w|[.,]\d)")
+        pattern = re.compile(rf"(?<![\w.,])(?:{'|'.join(forms)})(?!\w|[.,]\d|\s\d{{3}}(?!\d))")
         found = sorted(match.lastindex or 0 for match in pattern.finditer(output))
         if found != list(range(1, len(self.originals) + 1)):
             return None
@@ -73,7 +75,10 @@ def copy_lost(
         if (own := lost_parts(text, one.text, tokenizer, kept(text)))
     }
     for attempt in range(_ATTEMPTS):
-        masked = {place: _mask(texts[place], own, attempt, and_word) for place, own in lost.items()}
+        masked = {
+            place: _mask(texts[place], own, attempt, and_word, (src_lang, found[place].tgt_lang))
+            for place, own in lost.items()
+        }
         masked = {place: one for place, one in masked.items() if one.text != texts[place]}
         again = translate([one.text for one in masked.values()]) if masked else ()
         for (place, one), new in zip(masked.items(), again, strict=True):
@@ -120,20 +125,24 @@ def translate_copied(
     return results
 
 
-def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str) -> _Masked:
-    """Replace what is lost."""
+def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str, langs: tuple[str, str]) -> _Masked:
+    """Replace what is lost in a text of the first language, to be translated into the second."""
     originals: dict[str, str] = {}
     in_case = str.upper if plain_form(text).capitals else str
-    names = {kind: [name for name in map(in_case, own) if name not in text] for kind, own in _STAND_INS.items()}
+    noon = [_NOON[lang] for lang in langs] if set(langs) == set(_NOON) else [(), ()]
+    translated = dict(zip(map(in_case, noon[0]), map(in_case, noon[1]), strict=True))
+    stand_ins = {**_STAND_INS, "time": noon[0]}
+    names = {kind: [name for name in map(in_case, own) if name not in text] for kind, own in stand_ins.items()}
     parts, end = [], len(text)
     for one in reversed(lost):
         stand_in = in_case(and_word)
         if one.kind != "and":
-            free = [name for name in names[one.kind] if name not in originals]
+            free = [name for name in names[one.kind] if translated.get(name, name) not in originals]
             if not free:
                 continue
             stand_in = free[attempt % len(free)]
-            originals[stand_in] = one.text
+            is_time = one.kind == "time"
+            originals[translated.get(stand_in, stand_in)] = write_time(one.text, langs[1]) if is_time else one.text
         parts += [text[one.start + len(one.text) : end], stand_in]
         end = one.start
     return _Masked("".join([text[:end], *parts[::-1]]), originals)

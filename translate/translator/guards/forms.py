@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from translate.translator.guards.addresses import ADDRESS
 from translate.translator.translation import Translation
 
 Ranges = Sequence[tuple[int, int]]  # of characters, start and end
@@ -27,6 +28,14 @@ _LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an old
 )
 _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
 _MANY_SPACES = re.compile(" {2,}")
+_SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
+_LONG_DASH = re.compile(r"(?<=\w)—(?=\w)")  # between clauses
+_TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
+    r"(?<=[^\W\d_]{2})(?:,(?=[^\W\d_]{2})|[.!?](?=[A-ZÀ-Þ][a-zß-ÿœ]*+(?:[^\w.]|\Z)))"
+)
+_QUOTED = re.compile(r'(?<!\w)["“]\s*([^"“”«»]*[^\s"“”«»])\s*["”](?!\w)')
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\w)([^*]*\w[.,!?]?)\1(?![\w*])")
+_NO_PROSE = re.compile(r"[/@_\\#=]")
 _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -89,12 +98,37 @@ def plain_form(text: str) -> Form:
 
 
 def plain_characters(text: str) -> str:
-    """Return a text without spaces side by side, with the plain hyphens, apostrophes and letters of keyboards.
+    """Return a text with single spaces, also where one was forgotten, and the hyphens and apostrophes of keyboards.
 
     >>> plain_characters("J\u00b4ai  vu l\u2019o\ufb03ce du rendez\u2011vous.")
     "J'ai vu l’office du rendez-vous."
+    >>> plain_characters("1914–1918.It was cold,very cold—see www.example.com,Tom.")
+    '1914-1918.It was cold, very cold - see www.example.com,Tom.'
     """
-    return _ACCENT.sub("'", _MANY_SPACES.sub(" ", text.translate(_PLAIN)))
+    text = _LONG_DASH.sub(" - ", _SHORT_DASH.sub("-", text.translate(_PLAIN)))
+    text = _ACCENT.sub("'", _MANY_SPACES.sub(" ", text))
+    return " ".join(map(_spaced_word, text.split(" "))) if _TIGHT.search(text) else text
+
+
+def _spaced_word(word: str) -> str:
+    """Return a word with a space behind a comma or the end of a sentence in it, unless it is an address."""
+    return word if _NO_PROSE.search(word) or ADDRESS.search(word) else _TIGHT.sub(r"\g<0> ", word)
+
+
+def plain_marks(text: str) -> str:
+    """Return a text without *emphasis*, with quotation marks that do not touch the words, around sentences plain ones.
+
+    A model that has read little in quotation marks does not know the first word behind one: it has no space before it.
+
+    >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.')
+    'The « best » film, really: « non ». "We know," he said.'
+    """
+
+    def spaced(match: re.Match[str]) -> str:
+        return f"« {match[1]} »" if match[1][-1].isalnum() else f'"{match[1]}"'
+
+    text = _QUOTED.sub(spaced, _EMPHASIS.sub(r"\2", text))
+    return re.sub(r"(?<!\s)\s*»", " »", re.sub(r"«\s*", "« ", text))
 
 
 def translate_titles(
@@ -113,7 +147,15 @@ def translate_titles(
     """
     titles = {place: _lower_title(text) for place, text in enumerate(texts) if _is_title(text) and not kept(text)}
     again = translate(list(titles.values())) if titles else ()
-    return _better(found, dict(zip(titles, again, strict=True)))
+    named = (_with_names(texts[place], found[place].text, one) for place, one in zip(titles, again, strict=True))
+    return _better(found, dict(zip(titles, named, strict=True)))
+
+
+def _with_names(text: str, output: str, translation: Translation) -> Translation:
+    """Return a translation of a title in lower case with the capitals of the names that `output` has, too."""
+    names = {word.lower(): word for word in {*_WORDS.findall(text)} & {*_WORDS.findall(output)}}
+    texts = [_WORDS.sub(lambda match: names.get(match[0], match[0]), one.text) for one in translation.hypotheses]
+    return translation.with_texts(texts) if texts else translation
 
 
 def translate_short_texts(
@@ -160,7 +202,7 @@ def _peel(text: str) -> tuple[str, str, str]:
         closed = len(text) > len(first) + len(last) and text.endswith(last)
         inside = text[len(first) : -len(last) if closed else None]
         begin, end = first, last if closed else ""
-    elif text[-1:] in _OPENING and not re.search(r'\d"+\Z', text):  # of inches
+    elif text[-1:] in _OPENING and not re.search(r"\d\"+\Z|[:;]'?-?\)+\Z", text):  # of inches, :-)
         end = text[len(text.rstrip(text[-1])) :] if text[-1] in '"*_' else text[-1]
         begin, inside = "", text[: -len(end)]
     else:
@@ -191,6 +233,6 @@ def _is_title(text: str) -> bool:
     if _BEFORE_NAMES.search(text):
         return False
     words = _WORDS.findall(text)
-    with_capital = [word for word in words if word[0].isupper() and not word[1:].isupper()]
+    with_capital = [word for word in words if word[0].isupper() and len(word) > 1 and not word[1:].isupper()]
     others = [word for word in words if word.islower()]
     return len(with_capital) >= _TITLE and all(len(word) <= _SMALL for word in others)

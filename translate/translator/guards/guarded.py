@@ -16,6 +16,7 @@ from translate.translator.guards.forms import (
     translate_short_texts,
     translate_titles,
 )
+from translate.translator.guards.marks import marks_of_the_language
 from translate.translator.guards.numbers import numbers_of_the_language
 from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
@@ -45,18 +46,23 @@ def guarded_translations(
         kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
     texts = [text if kept(text) else plain_characters(text) for text in texts]
-    if decode.form_guard:
-        found = translate_titles(texts, found, lambda some: translate(some, decode), kept)
-        found = translate_short_texts(texts, found, lambda some: translate(some, decode), kept)
-    if not decode.copy_guard:
-        return found
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
     form = plain_form if decode.form_guard else Form
 
+    def again(texts: list[str]) -> list[Translation]:
+        return translate(texts, decode)
+
     def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
-        found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
-        return copy_lost(texts, found, tokenizer, lambda some: translate(some, decode), src_lang, kept)
+        if decode.form_guard:
+            found = translate_titles(texts, found, again, kept)
+            found = translate_short_texts(texts, found, again, kept)
+        if decode.copy_guard:
+            found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
+            found = copy_lost(texts, found, tokenizer, again, src_lang, kept)
+        return found
 
     found = guard(texts, found)
-    found = translate_around(texts, found, tokenizer, lambda some: guard(some, translate(some, decode)), decode, kept)
-    return numbers_of_the_language(texts, found, src_lang, kept)
+    if decode.copy_guard:
+        found = translate_around(texts, found, tokenizer, lambda some: guard(some, again(some)), decode, kept)
+        found = numbers_of_the_language(texts, found, src_lang, kept)
+    return marks_of_the_language(texts, found, kept) if decode.form_guard else found

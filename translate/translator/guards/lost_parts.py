@@ -7,29 +7,34 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.addresses import ADDRESS
+from translate.translator.guards.dates import TIME, has_time
 from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d{1,2}(?!\d|[.,]\d)")
-# A name with a full stop in it is an address if it ends like one: a forgotten space makes "here.he", too.
-_ENDINGS = (
-    "com|org|net|edu|gov|io|fr|uk|eu|ch|info|biz|dev|py|js|ts|md|txt|pdf|jpe?g|png|gif|svg|csv|tsv|docx?|xlsx?|pptx?|odt|"
-    "zip|gz|html?|css|json|xml|ya?ml|toml|ini|exe|mp3|mp4|java|cpp|rs|sh"
+_FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±x]\s?\d[\d.,]*)+")
+_GROUPED = re.compile(  # three digits each, as French writes thousands
+    r"(?<![\w.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d+)?(?!\w|[ \u00a0\u202f.,]?\d)"
 )
-_ADDRESS = re.compile(  # of a mailbox, a page or a file; a name or a subject as in messages; R&D
-    r"(?<![\w@#.+&-])(?:[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+|(?i:https?://|www\.)[^\s\"“”«»()\[\]]*[\w/]"
-    rf"|[\w-]+(?:\.[\w-]+)*\.(?i:{_ENDINGS})(?![\w-])"
-    r"|[@#][^\W\d]\w+|(?:[A-Z\d]+&[A-Z\d]+|\w{1,3}&\w{1,3})(?![\w&]))"
-)
-_FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±]\s?\d[\d.,]*)+")
+_REFERENCE = re.compile(r"(?<!\w)#\d+")
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
+_QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[gl]|[ckm]?m[²³]?)(?!\w)")
+_CODE = re.compile(r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|[A-Z]{1,8}-\d{1,4}(?!\w))")  # C++, F-16
 _FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
     r"(?<![\w.,])(?:\+?\(?\d{1,4}\)?(?:[ -]\(?\d{1,4}\)?){2,}|(?:\+\d{1,3}[ .])?\d{1,4}(?:\.\d{1,4}){2,})(?!\w|[.,:]\d)"
 )
+_UNITS = {  # as words, by their signs
+    "%": "per ?cent|pour ?cent",
+    "g": r"gram(?:me)?s?",
+    "l": r"lit(?:er|re)s?",
+    "m": r"m[eè]t(?:er|re)s?",
+}
+_PREFIXES = {"": "", "c": "centi", "d": "d[eé]ci", "k": "kilo", "m": "milli"}
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _THOUSAND = 3  # digits between two of its separators
@@ -43,7 +48,7 @@ class LostPart(NamedTuple):
     Attributes:
         start: Where it begins.
         text: It itself.
-        kind: Number (whatever holds digits), fraction, word (an address, too), or and.
+        kind: Number (whatever holds digits), time (of day), fraction, word (an address, too), or and.
     """
 
     start: int
@@ -73,7 +78,7 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) 
     inside = {place for start, end in taken for place in range(start, end)}
     for pattern, kind, is_kept in _KINDS:
         for match in pattern.finditer(text):
-            one = LostPart(match.start(), match[0].rstrip(".,"), kind)
+            one = LostPart(match.start(), match[0] if kind == "time" else match[0].rstrip(".,"), kind)
             places = range(one.start, one.start + len(one.text))
             if inside.isdisjoint(places):
                 inside.update(places)
@@ -107,8 +112,27 @@ def _has_amount(text: str, amount: str) -> bool:
     return re.search(rf"{re.escape(symbol)}\s?{number}|{number}\s?{currency}(?!\w)", text) is not None
 
 
+def _has_quantity(text: str, quantity: str) -> bool:
+    """Return whether a text has the number of a quantity in digits, before its unit as a sign or a word."""
+    digits, sign = re.sub(r"\s", "", quantity), quantity.lstrip("0123456789.,\u00a0\u202f ")
+    number, unit = _number(digits.removesuffix(sign)), re.escape(sign)
+    if sign[-1] in _UNITS:
+        unit += f"|{_PREFIXES[sign[:-1]]}(?:{_UNITS[sign[-1]]})"
+    if sign == "kg":
+        unit += "|kilos?"
+    return re.search(rf"{number}[\s-]?(?i:{unit})(?!\w)", text) is not None
+
+
 def _has_number(text: str, number: str) -> bool:
     return re.search(_number(number), text) is not None
+
+
+def _has_grouped(text: str, number: str) -> bool:
+    return _has_number(text, re.sub(r"\s", "", number))
+
+
+def _has_groups(text: str, groups: str) -> bool:
+    return _has_digits(text, groups) and (groups[0] != "+" or "+" in text)
 
 
 def _has_digits(text: str, groups: str) -> bool:
@@ -133,12 +157,17 @@ def _number(number: str) -> str:
 
 
 _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
-    (_ADDRESS, "word", _has_text),
+    (ADDRESS, "word", _has_text),
+    (TIME, "time", has_time),
+    (_REFERENCE, "number", _has_text),
+    (_CODE, "word", _has_text),
+    (_GROUPS, "number", _has_groups),
     (_FORMULA, "number", _has_formula),
     (_AMOUNT, "number", _has_amount),
     (_TEMPERATURE, "number", _has_formula),
     (_FRACTION, "fraction", _has_formula),
-    (_GROUPS, "number", _has_digits),
+    (_QUANTITY, "number", _has_quantity),
+    (_GROUPED, "number", _has_grouped),
     (_NUMBER, "number", _has_number),
     (_DECIMAL, "number", _has_number),
     (_AND, "and", _has_text),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from translate.translator.guards.dates import TIME, changed_times
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
+from translate.translator.guards.marks import change_outside
 from translate.translator.translation import Translation
 
 _UNITS = (  # behind an English number with decimals; without one it may be a version, a time or a chapter
@@ -18,7 +20,7 @@ _SPACE = "[ \u00a0\u202f]"
 _THOUSANDS = rf"\d{{1,3}}(?:{_SPACE}\d{{3}})+"
 _NUMBERS = {  # of a source, whose mark cannot be another one
     "en": re.compile(
-        r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<=[€£$])\d+\.\d+(?![\w,]|\.\d)"
+        r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w|[.,]\d)|(?<=[€£$])\d+\.\d+(?!\w|[.,]\d)"
         rf"|(?<![\w.,])\d+\.\d+(?=\s?[%°€£$]|[ -](?:{_UNITS})\b)"
     ),
     "fr": re.compile(rf"(?<![\w.,])(?<!\d{_SPACE})(?:{_THOUSANDS}(?:,\d+)?|\d+,\d+)(?![\w.]|{_SPACE}\d|,\d)"),
@@ -30,7 +32,7 @@ _MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decim
 _AMOUNTS = {  # of the other language, and as this one writes them
     "en": (re.compile(rf"(?<![\w.,€£$/–-])(\d[\d.,]*){_SPACE}?([€£$])(?!\w)"), r"\2\1"),
     "fr": (
-        re.compile(rf"(?<![\w€£$])([€£$])(\d+(?:{_SPACE}\d{{3}})*(?:,\d+)?)(?![\w,.–-]*\d|\s?(?:m|b|tr)illi)"),
+        re.compile(rf"(?<![\w€£$])([€£$])(\d+(?:{_SPACE}\d{{3}})*(?:,\d+)?)(?!\w|[\w,.–-]*\d|\s?(?:m|b|tr)illi)"),
         r"\2 \1",
     ),
 }
@@ -60,16 +62,16 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
     ranges = kept(text)
     numbers = _numbers(text, src_lang, found.tgt_lang, ranges)
     amounts = not ranges and re.search("[€£$]", text) is not None
-    if not numbers and not amounts:
+    if not numbers and not amounts and not TIME.search(text):
         return found
 
-    through = sorted((re.escape(text[start:end]) for start, end in ranges), key=len, reverse=True)
-    kept_parts = re.compile(f"({'|'.join(through) or '(?!)'})")
+    through = [text[start:end] for start, end in ranges]
 
     def rewrite(output: str) -> str:
-        parts = kept_parts.split(output)
-        parts[::2] = [_WRITTEN.sub(lambda match: numbers.get(_plain(match[0]), match[0]), part) for part in parts[::2]]
-        output = "".join(parts)
+        output = change_outside(_WRITTEN, lambda match: numbers.get(_plain(match[0]), match[0]), output, through)
+        if times := changed_times(text, output, found.tgt_lang):
+            pattern = re.compile(rf"(?<!\d)(?:{'|'.join(map(re.escape, times))})(?!\d)")
+            output = change_outside(pattern, lambda match: times[match[0]], output, through)
         pattern, order = _AMOUNTS[found.tgt_lang]
         return pattern.sub(order, output) if amounts else output
 

@@ -13,8 +13,13 @@ from translate.translator.translation import Translation, join_segments
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
 _RARE = re.compile("[©®™]")  # known and lost all the same
+_SIGN = re.compile(r"(?<!\S)(?:[:;]'?-?[()]+|<3|[|>]|[-=]>)(?!\S)")  # the like of plain characters
+_LAST_BRACKETS = re.compile(  # of a sentence, around words
+    r"(?<=\S)\s(?P<open>\()(?=[^()]*[^\W\d_][a-zß-öø-ÿœ])[^()]+(?P<close>\))(?=[.!?…]+(?:\s|\Z)|\Z)"
+)
 _DEGREES = re.compile(r"[-+]?[\d.,]*°[CF]?")  # a part of numbers
 _LETTER = re.compile(r"[^\W_]")
+_WORD_LETTER = re.compile(r"[^\W\d_]")
 _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
 
 
@@ -47,10 +52,11 @@ def translate_around(
     decode: DecodeConfig,
     kept: Kept = nothing,
 ) -> list[Translation]:
-    """Return translations, those in parts whose best one has lost a symbol of its source that the tokenizer lacks.
+    """Return translations, in parts those whose best one has lost a symbol of its source, and those with brackets.
 
-    Such a text is cut at all its unknown symbols, such as emoji; they then stand between the translations of the parts.
-    A text without a letter or digit is its own translation.
+    Such a text is cut at all its symbols, such as emoji, and around words in brackets that end a sentence; they then
+    stand between the translations of the parts, since models read words badly that touch a bracket. A text without a
+    letter is its own translation.
 
     Args:
         texts: Clean sources.
@@ -63,11 +69,13 @@ def translate_around(
     results = list(found)
     cut: dict[int, tuple[Form, list[str]]] = {}
     for place, (text, one) in enumerate(zip(texts, found, strict=True)):
-        if text and not has_letters(text) and not kept(text):
+        if text and not _WORD_LETTER.search(text) and not kept(text):
             results[place] = one.with_texts([text] * len(one.hypotheses))
-        elif _has_lost_symbols(text, one.text, tokenizer, kept(text)):
+        else:
             form = plain_form(text) if decode.form_guard else Form(text)
-            cut[place] = form, _parts_around(form.text, tokenizer, kept(form.text))
+            ranges = kept(form.text)
+            if _has_lost_symbols(text, one.text, tokenizer, kept(text)) or _brackets(form.text, ranges):
+                cut[place] = form, _parts_around(form.text, tokenizer, ranges)
     wanted = [part for _, parts in cut.values() for part in parts[::2] if has_letters(part)]
     again = iter(translate(wanted) if wanted else ())
     for place, (form, parts) in cut.items():
@@ -89,17 +97,29 @@ def has_letters(text: str) -> bool:
 
 
 def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer, kept: Ranges) -> bool:
-    symbols = {text[start:end] for start, end in unknown_parts(text, tokenizer, kept)}
-    return any(output.count(one) < text.count(one) for one in symbols if not has_letters(one))
+    symbols = {text[start:end] for start, end in _symbols(text, tokenizer, kept)}
+    return any(output.count(one) < text.count(one) for one in symbols)
+
+
+def _symbols(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[tuple[int, int]]:
+    """Return where unknown symbols are, and such as :-) and |, which models know and lose."""
+    unknown = [(start, end) for start, end in unknown_parts(text, tokenizer, kept) if not has_letters(text[start:end])]
+    known = [match.span() for match in _SIGN.finditer(text) if not overlaps(match.start(), match.end(), kept)]
+    return sorted(unknown + known)
+
+
+def _brackets(text: str, kept: Ranges) -> list[tuple[int, int]]:
+    """Return where brackets around words at the end of a sentence open and close."""
+    found = [match for match in _LAST_BRACKETS.finditer(text) if not overlaps(match.start(), match.end(), kept)]
+    return [match.span(name) for match in found for name in ("open", "close")]
 
 
 def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[str]:
     """Return the parts of a text to translate, some empty, and between them what stays."""
     parts, start = [], 0
-    for begin, end in unknown_parts(text, tokenizer, kept):
-        if not has_letters(text[begin:end]):
-            before = text[start:begin]
-            parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
-            start = len(text) - len(text[end:].lstrip(_MARKS))
-            parts[-1] += text[end:start]
+    for begin, end in sorted([*_symbols(text, tokenizer, kept), *_brackets(text, kept)]):
+        before = text[start:begin]
+        parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
+        start = len(text) - len(text[end:].lstrip(_MARKS))
+        parts[-1] += text[end:start]
     return [*parts, text[start:]]

@@ -1,0 +1,75 @@
+"""Dates and ordinals as a model reads them, times of day as the languages write them."""
+
+import pytest
+
+from translate.translator.guards.dates import changed_times, has_time, plain_dates, write_time
+from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "read"),
+    [
+        ("On March 14th at noon", "en", "On 14 March at noon"),
+        ("The 3rd of May, May 5.", "en", "3 May, 5 May."),
+        ("December 25, 1977, Oct. 5", "en", "25 December 1977, 5 October"),
+        ("May 5 people came in March 14 times.", "en", "May 5 people came in March 14 times."),
+        ("the 21st century, the 45th, 2ndly", "en", "the twenty-first century, the 45th, 2ndly"),
+        ("au 2e étage, le 3ème, 1er", "fr", "au deuxième étage, le troisième, 1er"),
+        ("le 14 March, 5e-6e", "fr", "le 14 March, cinquième-6e"),
+    ],
+)
+def test_dates_are_read_in_one_order_and_ordinals_as_words(text: str, lang: str, read: str) -> None:
+    assert plain_dates(text, lang) == read
+
+
+@pytest.mark.parametrize(
+    ("time", "text", "there"),
+    [
+        ("15h30", "at 3:30 p.m.", True),
+        ("3:30 p.m.", "à 15 h 30", True),
+        ("14 h", "at 14 p.m.", False),
+        ("14 h", "at 2 o'clock", True),
+        ("8h05", "at 8:50", False),
+        ("8h05", "at five past eight", True),
+        ("12 a.m.", "à 0 h", True),
+        ("7:05", "le train de 7 heures 05", True),
+        ("7:05", "7 :05", False),
+    ],
+)
+def test_a_time_may_stand_there_by_either_clock(time: str, text: str, there: bool) -> None:
+    assert has_time(text, time) == there
+
+
+def test_times_are_written_as_the_language_does() -> None:
+    assert [write_time(time, "fr") for time in ("7:05", "7 p.m.", "12:10 p.m.")] == [
+        "7:05",
+        "19\u00a0h",
+        "12\u00a0h\u00a010",
+    ]
+    assert [write_time(time, "de") for time in ("15h30", "7 p.m.")] == ["15h30", "7 p.m."]
+    assert changed_times("at 3 p.m.", "à 3 heures de l'après-midi", "fr") == {}
+    assert changed_times("at 3 p.m.", "à 3 heures", "fr") == {"3 heures": "15\u00a0h"}
+    assert changed_times("à 8h", "at 8h, 9:30", "en") == {"8h": "8:00"}
+    assert changed_times("at 3 p.m.", "um 3 p.m.", "de") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "part"),
+    [
+        ("La réunion aura lieu le jeudi 14 mars à 15h30.", "en", "at 15:30."),
+        ("The meeting is at 3:30 p.m. on Monday.", "fr", "à 15\u00a0h\u00a030 lundi"),
+        ("On July 4, 1776, the colonies declared independence.", "fr", "Le 4 juillet 1776"),
+        ("This is the 3rd time.", "fr", "troisième fois"),
+        ("C'est au 2e étage.", "en", "second floor"),
+        ("Il y avait 3 450 personnes.", "en", "3,450 people"),
+        ("Le jardin fait 250 m².", "en", "250 m²"),
+        ("Call us at +1 (555) 123-4567.", "fr", "+1 (555) 123-4567"),
+        ("Your order #48213 has been shipped.", "fr", "#48213"),
+        ("The invoice for €1,250.00, due by 31/12/2025.", "fr", "1 250,00 €, "),
+        ("Prices rose by 3.5% on Monday.", "fr", "3,5\u00a0%"),
+    ],
+)
+def test_the_model_of_the_package_keeps_dates_times_and_quantities(
+    general: Translator, text: str, lang: str, part: str
+) -> None:
+    assert part in general.translate([text], tgt_lang=lang)[0].text

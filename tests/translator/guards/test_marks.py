@@ -1,0 +1,83 @@
+"""Marks of a translation have the spaces of its language, and what the model reads of marks within a text."""
+
+import time
+
+import pytest
+from translations import translation
+
+from translate.translator.guards.forms import plain_characters, plain_marks
+from translate.translator.guards.marks import marks_of_the_language
+from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("output", "lang", "expected"),
+    [
+        ("«Ah ! » dit-il : oui; 5% ?", "fr", "«\u00a0Ah\u00a0!\u00a0» dit-il\u00a0: oui\u00a0; 5\u00a0%\u00a0?"),
+        ("Quoi ?! À 10:30, http://a.fr/?b : oui...", "fr", "Quoi\u00a0?! À 10:30, http://a.fr/?b\u00a0: oui..."),
+        ("Merci :-) Ah…! {a}!", "fr", "Merci :-) Ah…! {a}\u00a0!"),
+        ('He said : " Go ! " , 5 % of it .', "en", 'He said: "Go!", 5% of it.'),
+        ("Thanks :-) I have .5 and … ok", "en", "Thanks :-) I have .5 and … ok"),
+        ("Was ist das ?", "de", "Was ist das ?"),
+    ],
+)
+def test_marks_have_the_spaces_of_the_language(output: str, lang: str, expected: str) -> None:
+    (new,) = marks_of_the_language(["x"], [translation(output, output, tgt_lang=lang)])
+    assert [new.text, *(one.text for one in new.hypotheses)] == [expected] * 3
+
+
+def test_what_is_kept_keeps_its_marks() -> None:
+    (new,) = marks_of_the_language(["a"], [translation("`b ! c` ! d !")], lambda _: [(0, 1)])
+    assert new.text == "`b\u00a0! c`\u00a0! d\u00a0!"
+    (new,) = marks_of_the_language(["see `b ! c`!"], [translation("`b ! c` ! d !")], lambda _: [(4, 11)])
+    assert new.text == "`b ! c`\u00a0! d\u00a0!"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("It costs 5.He left,but I stay.", "It costs 5.He left, but I stay."),
+        ("Vraiment?Non!Il part.", "Vraiment? Non! Il part."),
+        (
+            "See node.js,www.a.fr/b,cc and J.K.Rowling, e.g.This.",
+            "See node.js,www.a.fr/b,cc and J.K.Rowling, e.g.This.",
+        ),
+        ("Pages 3–5, Paris–Lyon—by train.", "Pages 3-5, Paris-Lyon - by train."),
+        ("a – b", "a – b"),
+    ],
+)
+def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read: str) -> None:
+    assert plain_characters(text) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The “best” and *very* **good** one", "The « best » and very good one"),
+        ('"Stop," he said. "You (there)!"', '"Stop," he said. "You (there)!"'),
+        ("Il dit «\u202foui\u202f» ou «non».", "Il dit « oui » ou « non »."),
+        ('2 * 3 * 4, a*b*c, 5" and 6"', '2 * 3 * 4, a*b*c, 5" and 6"'),
+    ],
+)
+def test_quotation_marks_and_emphasis_within_a_text(text: str, read: str) -> None:
+    assert plain_marks(text) == read
+
+
+def test_long_runs_of_marks_take_no_long_time() -> None:
+    start = time.process_time()
+    for part in ('"', '"a ', "*a ", "«", " ", "aa,bb", " !", "(a "):
+        text = part * (100_000 // len(part))
+        plain_marks(plain_characters(text))
+        marks_of_the_language(["x"] * 2, [translation(text), translation(text, tgt_lang="en")])
+    assert time.process_time() - start < 5
+
+
+def test_the_model_of_the_package_translates_text_with_marks_within(general: Translator) -> None:
+    quoted, bracketed, unspaced, smiling = general.translate(
+        ["He said: “It’s too late.”", "He left (without saying goodbye).", "I am tired,but happy.", "I'm sad :("],
+        tgt_lang="fr",
+    )
+    assert quoted.text == "Il a dit\u00a0: «\u00a0C’est trop tard.\u00a0»"
+    assert bracketed.text == "Il est parti (sans dire au revoir)."
+    assert ", mais" in unspaced.text
+    assert smiling.text.endswith("triste :(")

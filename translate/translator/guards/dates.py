@@ -1,0 +1,127 @@
+"""Dates, ordinals and times of day: how a model reads them best, and how the other language writes them."""
+
+from __future__ import annotations
+
+import re
+
+_MONTHS = "January February March April May June July August September October November December"
+_SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
+_FULL_MONTHS = {month[:3]: month for month in _MONTHS.split()}
+_MONTH = rf"({'|'.join(_MONTHS.split())}|(?:{'|'.join(_SHORT_MONTHS.split())})\b\.?)(?!\w)"
+_BEHIND_DAYS = r"at|and|or|to|from|in|for|the|we|I|he|she|it|they|is|was|will|by|until"
+_MONTH_DAY = re.compile(  # "In March 14 people came" is none
+    rf"\b{_MONTH} (\d{{1,2}})(?:(?:st|nd|rd|th)\b|(?!\w)(?=[.;:!?),]|\Z| \d{{4}}\b| (?:{_BEHIND_DAYS})\b))"
+    r"(?:,?(?= \d{4}\b))?"
+)
+_DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
+_ORDINAL = {
+    "en": re.compile(r"(?<![\w.,-])(\d{1,2})(?:st|nd|rd|th)(?!\w)"),
+    "fr": re.compile(r"(?<![\w.,-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
+}
+_ENGLISH_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth "
+    "twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
+)
+_FRENCH_ORDINALS = (
+    "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième onzième douzième "
+    "treizième quatorzième quinzième seizième dix-septième dix-huitième dix-neuvième vingtième vingt-et-unième "
+    "vingt-deuxième vingt-troisième vingt-quatrième vingt-cinquième vingt-sixième vingt-septième vingt-huitième "
+    "vingt-neuvième trentième trente-et-unième"
+)
+_ORDINALS = {"en": _ENGLISH_ORDINALS.split(), "fr": _FRENCH_ORDINALS.split()}  # as far as days of a month go
+TIME = re.compile(  # of day, with a colon, "h" or "p.m."
+    r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?![\w:])|\s?h(?!\w)|(?=\s?[ap]\.?m\b))"
+    r"(?:\s?(?P<half>[ap])\.?m\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
+)
+_HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
+_SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
+_HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
+_HOURS_OF_HALF = 12
+
+
+def plain_dates(text: str, src_lang: str) -> str:
+    """Return a text with English dates in the order of French ones, and ordinals up to 31 as words.
+
+    Args:
+        text: English or French.
+        src_lang: Its language.
+
+    >>> plain_dates("On July 4th, 1776, the 2nd day; on Oct. 5.", "en")
+    'On 4 July 1776, the second day; on 5 October.'
+    >>> plain_dates("In March 14 people came to the 3rd floor on the 2nd of May.", "en")
+    'In March 14 people came to the third floor on 2 May.'
+    """
+    if src_lang == "en":
+        text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
+        text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
+    words = _ORDINALS[src_lang]
+
+    def word(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return words[number - 1] if 1 <= number <= len(words) else match[0]
+
+    return _ORDINAL[src_lang].sub(word, text)
+
+
+def _full(month: str) -> str:
+    return _FULL_MONTHS[month[:3]]
+
+
+def has_time(text: str, time: str) -> bool:
+    """Return whether a text has a time of day in digits, by either clock, or one in words, which may be it."""
+    found = [match for match in TIME.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
+    clocks = {_since_noon(match) for match in (*found, *_HOURS.finditer(text))}
+    return _SPELLED.search(text) is not None or _since_noon(_match(time)) in clocks
+
+
+def write_time(time: str, lang: str) -> str:
+    """Return a time of day as a language writes it; with a colon and in other languages it stays as it is.
+
+    >>> write_time("15h30", "en"), write_time("8 h", "en"), write_time("3:30 p.m.", "fr"), write_time("12 a.m.", "fr")
+    ('15:30', '8:00', '15\xa0h\xa030', '0\xa0h')
+    """
+    match = _match(time)
+    hour, minute = _clock(match)
+    if lang == "en" and "h" in time:
+        return f"{hour}:{minute:02}"
+    if lang != "fr" or not match["half"]:
+        return time
+    hour = hour % _HOURS_OF_HALF + (_HOURS_OF_HALF if match["half"] == "p" else 0)
+    return f"{hour}\u00a0h\u00a0{minute:02}" if minute else f"{hour}\u00a0h"
+
+
+def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
+    """Return the times of day in an output that its language writes in another way, and how.
+
+    English writes "8h05" with a colon. French has 24 hours, where no "du soir" or the like says which half it is.
+
+    >>> changed_times("at 3:30 p.m.", "à 3 h 30", "fr"), changed_times("à 8h05", "at 8h05", "en")
+    ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
+    """
+    found = [match for pattern in (TIME, _HOURS) for match in pattern.finditer(output)]
+    if lang == "en":
+        written = {match[0]: write_time(match[0], lang) for match in found if match.re is TIME}
+    elif lang == "fr" and not _HALF_OF_DAY.search(output):
+        later = {_clock(match): write_time(match[0], lang) for match in TIME.finditer(text) if match["half"] == "p"}
+        written = {match[0]: later.get(_clock(match), match[0]) for match in found}
+    else:
+        written = {}
+    return {time: other for time, other in written.items() if other != time}
+
+
+def _match(time: str) -> re.Match[str]:
+    match = TIME.match(time)
+    assert match is not None
+    return match
+
+
+def _clock(match: re.Match[str]) -> tuple[int, int]:
+    """Return hour and minute as they stand there."""
+    return int(match["hour"]), int(match["minute"] or 0)
+
+
+def _since_noon(match: re.Match[str]) -> tuple[int, int]:
+    """Return hours and minutes since noon or midnight."""
+    hour, minute = _clock(match)
+    return hour % _HOURS_OF_HALF, minute

@@ -1,0 +1,68 @@
+"""Marks and spaces of a translation, written as its language does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
+from translate.translator.translation import Translation
+
+_SPACE = "[ \u00a0\u202f]"
+_IN_QUOTES = re.compile(rf'(?<!\w)"{_SPACE}*([^"]*[^"\s]){_SPACE}*"(?!\w)')
+_RULES = {  # by the language of the translation
+    "fr": (
+        (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
+        (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
+        (re.compile(rf"(?<=\d){_SPACE}?%"), "\u00a0%"),
+        (re.compile(rf"(?<=[^\s.!?;:…]){_SPACE}*([!?;]+|:)(?=\s|\Z)"), "\u00a0\\1"),
+    ),
+    "en": (
+        (re.compile(rf"(?<=\d){_SPACE}%"), "%"),
+        (re.compile(rf"(?<=\S){_SPACE}+([!?]+|[;:,.])(?=\s|\Z)"), r"\1"),
+        (_IN_QUOTES, r'"\1"'),
+    ),
+}
+
+
+def marks_of_the_language(
+    texts: Sequence[str], found: Sequence[Translation], kept: Kept = nothing
+) -> list[Translation]:
+    """Return translations with the spaces that their language has beside its marks.
+
+    French has a no-break space within « », and before a percent sign, colon, semicolon, question and exclamation mark;
+    English has none before a mark and within " ". Other languages are left as they are.
+
+    Args:
+        texts: Clean sources.
+        found: Their translations.
+        kept: Where a text holds what comes through as it is, or as a term.
+    """
+    return [
+        _with_marks(one, [text[start:end] for start, end in kept(text)]) for text, one in zip(texts, found, strict=True)
+    ]
+
+
+def _with_marks(found: Translation, kept: Sequence[str]) -> Translation:
+    rules = _RULES.get(found.tgt_lang)
+    if not rules or not found.hypotheses:
+        return found
+    outputs = [one.text for one in found.hypotheses]
+    for pattern, replacement in rules:
+        outputs = [change_outside(pattern, partial(_expand, replacement), output, kept) for output in outputs]
+    return found.with_texts(outputs)
+
+
+def _expand(replacement: str, match: re.Match[str]) -> str:
+    return match.expand(replacement)
+
+
+def change_outside(
+    pattern: re.Pattern[str], change: Callable[[re.Match[str]], str], output: str, kept: Sequence[str]
+) -> str:
+    """Return an output with its matches changed, but for those that overlap a part that was kept."""
+    ranges: Ranges = [match.span() for part in {*kept} for match in re.finditer(re.escape(part), output)]
+    return pattern.sub(
+        lambda match: match[0] if overlaps(match.start(), match.end(), ranges) else change(match), output
+    )
