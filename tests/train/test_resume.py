@@ -198,6 +198,29 @@ def test_patience_counts_on_after_resuming(make_config, interrupted) -> None:
     assert rows(run_dir) == rows(unbroken)
 
 
+def test_a_run_that_lost_its_patience_trains_on_only_with_more(make_config) -> None:
+    config = make_config(optim={"lr": 1e-9}, max_epochs=9, patience=2, validate_every=2)
+    run_dir = train(config)
+    steps, model = last(run_dir)["global_step"], load_file(run_dir / "model/model.safetensors")
+    resumed = train(replace(config, resume=str(run_dir)))
+    assert last(resumed)["global_step"] == steps < 63
+    assert_same(load_file(run_dir / "model/model.safetensors"), model)
+    train(replace(config, resume=str(run_dir), trainer=replace(config.trainer, patience=4)))
+    assert last(run_dir)["global_step"] > steps
+
+
+def test_a_resume_that_fails_leaves_the_settings_as_they_were(make_config, tmp_path) -> None:
+    config = make_config(max_epochs=1)
+    run_dir = train(config)
+    before = (run_dir / "config.yaml").read_bytes(), (run_dir / "cleaning.json").read_bytes()
+    more = tmp_path / "more.tsv"
+    more.write_text("en\tfr\n" + "".join(f"number {number}\tle {number}\n" for number in range(300)))
+    changed = replace(config, resume=str(run_dir), data=replace(config.data, extra=[str(more)]))
+    with pytest.raises(ValueError, match=r"^the checkpoint's epochs have 7 batches and these data give"):
+        train(replace(changed, trainer=replace(config.trainer, max_epochs=2)))
+    assert ((run_dir / "config.yaml").read_bytes(), (run_dir / "cleaning.json").read_bytes()) == before
+
+
 def test_a_second_signal_stops_at_once_and_loses_the_steps_since_the_last_checkpoint(
     make_config, monkeypatch, capsys
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import lightning as L
 import torch
+from lightning.pytorch.callbacks import LambdaCallback
 
 from translate import __version__
 from translate.common.files import write_text
@@ -76,15 +77,23 @@ def prepare(config: TrainConfig, run_dir: Path) -> tuple[TrainConfig, Translatio
 
 
 def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> TrainConfig:
-    """Write the settings and the cleaning report into the run directory, which exists, and return the settings."""
+    """Write the settings and the cleaning report into the run directory, which exists, and return the settings.
+
+    Those of a resumed run are written when it goes on, so that one that is refused stays as it is.
+    """
     if config.init_from and not config.resume:
         if others := other_settings(config):
             say(f"{config.init_from} itself translates with {' '.join(others)}, and this run without")
         config = keep_tokenizer(config, run_dir, data.tokenizer)
-    save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
-    write_text(run_dir / "cleaning.json", json.dumps(data.cleaning.to_dict(), indent=2) + "\n")
+    if not config.resume:
+        _write_settings(config, run_dir, data)
     say(data.cleaning.table(), f"run directory {run_dir}")
     return config
+
+
+def _write_settings(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> None:
+    save_config(replace(config, resume=None, run_dir=None), run_dir / "config.yaml")
+    write_text(run_dir / "cleaning.json", json.dumps(data.cleaning.to_dict(), indent=2) + "\n")
 
 
 def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitted:
@@ -109,6 +118,11 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
     last = run_dir / LAST_CHECKPOINT
     checkpoints = make_checkpoints(config.trainer, last.parent)
     resumable = Resumable(last, config.trainer.checkpoint_every)
+
+    def write_settings(trainer: L.Trainer, module: L.LightningModule) -> None:
+        if trainer.is_global_zero:
+            _write_settings(config, run_dir, data)
+
     trainer = make_trainer(
         config,
         run_dir,
@@ -118,6 +132,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
             Progress(config.trainer.log_every),
             *checkpoints,
             resumable,
+            *([LambdaCallback(on_train_start=write_settings)] if config.resume else []),
         ],
     )
     module = make_module(model, config)

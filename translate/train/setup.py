@@ -133,6 +133,11 @@ class Patience(EarlyStopping):
         """Restore everything but the patience."""
         super().load_state_dict(state_dict | {"patience": self.patience})
 
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+        """Train no more where the run had lost its patience, unless it is given more now."""
+        if 0 < self.patience <= self.wait_count:
+            trainer.should_stop = True
+
 
 def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callback]) -> L.Trainer:
     """Make Lightning's Trainer for these settings.

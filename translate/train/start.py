@@ -19,6 +19,7 @@ from translate.train.stages.plan import PLAN, plan_stages, stage_settings
 FIXED = (  # what a checkpoint depends on, or holds itself
     *("model.", "tokenizer.", "data.", "seed", "init_from", "run_dir", "stages"),
     *("trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.ema_decay"),
+    *("trainer.monitor", "trainer.keep_best", "trainer.average"),  # average_count, too
     *("optim.algorithm", "optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay", "optim.lora_"),
 )
 FIXED_IN_STAGES = (*FIXED, "decode.")  # and what pairs are translated with

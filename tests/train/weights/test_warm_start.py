@@ -100,6 +100,17 @@ def test_training_with_tags_sees_the_sources_that_its_model_translates(make_conf
     assert validation_loss(run_dir) == pytest.approx(loss_of(run_dir, config), rel=1e-5)
 
 
+def test_a_stage_that_is_resumed_keeps_the_language_codes_of_its_start(make_config) -> None:
+    config = make_config(max_epochs=1)
+    tagged = train(replace(config, data=replace(config.data, both_directions=True, language_tags=True)))
+    stages = {"only": {"init_from": str(tagged), "tokenizer": {"path": None}, "trainer.max_epochs": 1}}
+    run_dir = train(replace(config, name="stages", stages=stages))
+    (run_dir / "only/finished").unlink()
+    train(replace(config, name="stages", stages=stages, resume=str(run_dir)))
+    assert load_config(run_dir / "only/config.yaml", TrainConfig).data.language_tags
+    assert Translator.load(run_dir, device="cpu").config.tgt_langs == ["fr"]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -69,9 +69,10 @@ def other_settings(config: TrainConfig) -> list[str]:
 
 
 def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """Return the settings of such a run that is resumed, with the network and the tokenizer that it began with."""
+    """Return the settings of such a run that is resumed, with what it has taken from its start."""
     before = load_config(run_dir / "config.yaml", TrainConfig)
-    return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer), run_dir)
+    data = replace(config.data, language_tags=before.data.language_tags)
+    return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer, data=data), run_dir)
 
 
 def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
