@@ -228,11 +228,18 @@ def test_what_is_damaged_is_named(make_marian: Any, harm: Any, message: str, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_there_stays_unless_it_may_be_replaced(converted: tuple[Path, Path], tmp_path: Path) -> None:
+def test_what_is_there_stays_unless_it_may_be_replaced(
+    converted: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "mine").mkdir()
     config = ConvertConfig(source=str(converted[0]), output=str(tmp_path / "mine"))
     with pytest.raises(ValueError, match="is there already"):
         convert(config)
+    monkeypatch.chdir(converted[0].parent)
+    with pytest.raises(ValueError, match=r"is the model itself: name where .* goes with output=DIR"):
+        convert(ConvertConfig(source=converted[0].name))
+    with pytest.raises(ValueError, match=r"norm_eps is for Marian's own files, and .* is Hugging Face's"):
+        convert(ConvertConfig(source=str(converted[0]), output=str(tmp_path / "out"), norm_eps=1e-6))
     with pytest.raises(ValueError, match="no directory nowhere"):
         convert(ConvertConfig(source="nowhere", output=str(tmp_path / "out")))
     with pytest.raises(ValueError, match="say what to convert: from=PATH"):

@@ -89,10 +89,25 @@ def test_name_output_and_protocol_are_what_the_settings_say(files):
         ({"hyp": "t.hyp", "ref": "t.ref.fr", "baseline": "."}, "give src=FILE for it to translate"),
         ({"hyp": "gone", "ref": "t.ref.fr"}, "gone: no such file"),
         ({"model": "gone"}, "gone"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "precision": "int8"}, "leave out hyp or precision"),
+        ({"hyp": "t.hyp", "ref": "t.ref.fr", "decode": DecodeOverrides(beam_size=2)}, "leave out hyp or decode"),
+        (
+            {"model": "en-fr", "src": "t.ref.fr", "ref": "t.en"},
+            r"src \(t.ref.fr\) seems to be in fr, .* set tgt_lang=en",
+        ),
+        (
+            {"model": "en-fr", "src": "t.en", "ref": "t.en"},
+            r"ref \(t.en\) seems to be in en, and the model translates en",
+        ),
+        (
+            {"model": "en-fr", "src": "t.en", "ref": "t.ref.fr", "baseline": "short"},
+            r"\(short\) has 2 lines and t.ref has 3",
+        ),
+        ({"model": "en-fr", "src": "t.en", "ref": "t.ref.fr", "output": "other"}, "other"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(files, settings, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, OSError), match=message):
         evaluate(EvaluateConfig(**settings))
     assert not Path("evaluation").exists()
 

@@ -289,6 +289,28 @@ def test_terms_may_come_from_a_pipe(infer: Command) -> None:
     os.close(read)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--prefix", "Un", "--protect"],
+        ["--prefixes", "lines", "--terms", "terms"],
+        ["--prefix", "un chat " * 9, "--max-output-len", "5"],
+        ["--prefix", "\udcff"],
+    ],
+)
+def test_prefixes_that_cannot_work_leave_the_output_as_it_was(
+    infer: Command, tmp_path: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("lines", "a cat\n"), ("terms", "sea\tmer\n"), ("out", "precious")):
+        Path(name).write_text(text)
+    with pytest.raises((ValueError, SystemExit)) as refused:
+        infer("--input", "lines", "--output", "out", *options)
+    said = infer.err.decode() + str(refused.value)
+    assert any(text in said for text in ("cannot be combined with", "leaves no room", "--prefix: invalid UTF-8"))
+    assert Path("out").read_text() == "precious"
+
+
 def test_packed_input_is_read_as_text_is(infer: Command, tmp_path: Path) -> None:
     lines = "".join(f"a cat {number}\n" for number in range(30)).encode()
     (tmp_path / "lines").write_bytes(lines)

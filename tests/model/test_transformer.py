@@ -1,5 +1,6 @@
 """Layers against torch's with copied weights, and the laws of the whole network."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -225,6 +226,18 @@ def test_cross_attention_rows_sum_to_one_over_real_source_tokens() -> None:
     for weights in maps:
         assert_close(weights.sum(-1), torch.ones(2, 4, 5))
         assert (weights[1, :, :, 4:] == 0).all()
+
+
+def test_cross_attention_in_one_thread_does_not_meet_that_in_another() -> None:
+    model, tensors = make(TINY), batch()
+    expected = model.cross_attention(*tensors)
+    with torch.inference_mode(), ThreadPoolExecutor(4) as pool:
+        found = list(
+            pool.map(lambda number: model.cross_attention(*tensors) if number % 2 else model(*tensors), range(60))
+        )
+    for maps in found[1::2]:
+        assert_close(list(maps), expected)
+    assert all(attention.recorded is None for attention in model._cross_attentions())
 
 
 def test_parameter_count_is_that_of_the_formula() -> None:

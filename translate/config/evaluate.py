@@ -62,7 +62,7 @@ class EvaluateConfig:
         choices=("cased", "literature", "both"),
     )
     bootstrap: int = setting(1000, "Resamples behind 95 % intervals and p-values; 0 = neither.", at_least=0)
-    seed: int = setting(12345, "Seed of the resampling; 12345 is sacreBLEU's.")
+    seed: int = setting(12345, "Seed of the resampling; 12345 is sacreBLEU's.", at_least=0)
     device: str = setting(
         "auto", "Where to translate; auto = a CUDA device if there is one.", choices=("auto", "cpu", "cuda")
     )

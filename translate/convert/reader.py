@@ -30,9 +30,14 @@ def convert(config: ConvertConfig) -> Path:
     """
     assert config.source is not None
     output = Path(config.output or Path(config.source).name)
+    if not config.output and output.resolve() == Path(config.source).resolve():
+        raise ValueError(f"{output} is the model itself: name where the converted one goes with output=DIR")
     check_output(output, Path(config.source), overwrite=config.overwrite)
     source = _find(config.source)
     if (source / "config.json").is_file():
+        for name in ("sinusoids", "norm_eps"):
+            if getattr(config, name) != getattr(ConvertConfig, name):
+                raise ValueError(f"{name} is for Marian's own files, and {source} is Hugging Face's; leave it out")
         described = _read_json(source / "config.json") | _read_json(source / "generation_config.json", needed=False)
         weights, network = read_weights(source), network_of(described)
         vocabularies = _hub_vocabularies(source)

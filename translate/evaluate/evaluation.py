@@ -32,6 +32,9 @@ def _check(config: EvaluateConfig) -> None:
     for key in ("model", "tgt_lang"):
         if config.hyp and getattr(config, key):
             raise ValueError(f"hyp=FILE scores existing output without a model; leave out hyp or {key}")
+    for key in ("device", "precision", "decode"):
+        if config.hyp and not config.baseline and getattr(config, key) != getattr(EvaluateConfig(), key):
+            raise ValueError(f"hyp=FILE translates nothing, where {key} would change nothing; leave out hyp or {key}")
     for key in ("hyp", "src"):
         if getattr(config, key) and not config.ref:
             raise ValueError(f"{key}={getattr(config, key)} needs ref=FILE, the references to score against")
@@ -43,6 +46,19 @@ def _check(config: EvaluateConfig) -> None:
         raise ValueError(f"name ({config.name}) becomes part of a file name: use letters, digits and . _ - only")
     if config.bootstrap == 1 or (config.baseline and not config.bootstrap):
         raise ValueError(f"bootstrap ({config.bootstrap}) must be 0 (off) or at least 2; baseline needs it above 0")
+
+
+def _check_languages(config: EvaluateConfig, src_lang: str, tgt_lang: str) -> None:
+    """Raise ValueError where the names of the files say that they are in the model's languages, the other way round."""
+    from translate.evaluate.inputs import suffix_lang
+
+    for key, lang, other in (("src", src_lang, tgt_lang), ("ref", tgt_lang, src_lang)):
+        path = getattr(config, key)
+        if suffix_lang(path) == other:
+            raise ValueError(
+                f"{key} ({path}) seems to be in {other}, and the model translates {src_lang} to {tgt_lang}: set "
+                f"tgt_lang={src_lang} if it knows both directions, or give the file in {lang}"
+            )
 
 
 def _evaluate_file(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple["Report", Path]:
@@ -97,12 +113,14 @@ def _evaluate_model(config: EvaluateConfig, protocols: tuple[str, ...]) -> tuple
     model = exported or find_model(config.model)
     run_dir = model.parent if (model.parent / "config.yaml").is_file() else None
     translator = load_translator(config, model)
+    _check_languages(config, translator.config.src_lang, translator.config.tgt_lang)
     test_sets = find_test_sets(config, run_dir, translator.config.src_lang, translator.config.tgt_lang)
     baseline = find_baseline(config, {name: [pair.src for pair in pairs] for name, pairs in test_sets.items()})
     folder = run_dir / "evaluation" / (exported.name if exported else "") if run_dir else Path("evaluation")
     if config.tgt_lang:
         folder /= f"into-{config.tgt_lang}"
     output = Path(config.output) if config.output else folder / (next(iter(test_sets)) if config.ref else "")
+    output.mkdir(parents=True, exist_ok=True)  # before all that takes time
     report = evaluate_test_sets(
         translator,
         test_sets,

@@ -118,7 +118,11 @@ def find_baseline(config: EvaluateConfig, sources: Mapping[str, Sequence[str] | 
                 f"baseline={config.baseline} is one output for {len(sources)} test sets ({', '.join(sources)}); "
                 "choose one of them with name="
             )
-        return Baseline(config.baseline, {name: list(read_lines(config.baseline)) for name in sources})
+        lines = list(read_lines(config.baseline))
+        for name, src in sources.items():
+            if src is not None and len(src) != len(lines):
+                raise ValueError(f"baseline ({config.baseline}) has {len(lines)} lines and {name} has {len(src)}")
+        return Baseline(config.baseline, dict.fromkeys(sources, lines))
     if None in sources.values():
         raise ValueError(f"baseline={config.baseline} is a model; give src=FILE for it to translate")
     translator = load_translator(config, config.baseline)

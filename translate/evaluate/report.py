@@ -24,7 +24,7 @@ class Speed:
     device: str
     threads: int
     precision: str
-    beam_size: int
+    search: str
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def speed_text(speed: Speed, sentences: int) -> str:
     """Write how fast a test set was decoded, as a sentence."""
     return (
         f"Decoded {sentences} sentences in {speed.seconds:.1f} s: {speed.sentences_per_s:.1f} sentences/s, "
-        f"{speed.target_tokens_per_s:.0f} target tokens/s with beam {speed.beam_size} on {speed.device}, "
+        f"{speed.target_tokens_per_s:.0f} target tokens/s {speed.search} on {speed.device}, "
         f"{speed.threads} CPU {'thread' if speed.threads == 1 else 'threads'}, precision {speed.precision}."
     )
 

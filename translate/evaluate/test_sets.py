@@ -156,7 +156,7 @@ def translate_timed(translator: "Translator", src: Sequence[str], decode: Decode
         device=str(translator.device),
         threads=translator.threads,
         precision=translator.precision,
-        beam_size=decode.beam_size,
+        search=f"with beam {decode.beam_size}" if decode.search == "beam" else "by sampling",
     )
     return [translation.text for translation in translations], speed
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from translate.common.files import atomic_write, write_text
 from translate.convert.huggingface import ACTIVATIONS, names_and_tensors
 from translate.convert.tokenizer import marian_tag
+from translate.data.tokenizer import language_tag
 
 if TYPE_CHECKING:
     from translate.config.model import ModelConfig
@@ -173,6 +174,13 @@ def _card(config: BundleConfig, license: str | None) -> str:
     metadata += ["library_name: transformers", "pipeline_tag: translation", "metrics:", "- bleu", "- chrf"]
     rows = "\n".join(f"- {label}: {value}" for label, value in config.card.items())
     lines = "\n".join(metadata)
+    tag, tags = "", ""
+    if config.tgt_langs:
+        named = [f"`{marian_tag(language_tag(language))}`" for language in config.tgt_langs]
+        tag = marian_tag(language_tag(config.tgt_lang))
+        tags = (
+            f"\nA source begins with the language to translate into, without a space behind it: {' or '.join(named)}.\n"
+        )
     return f"""---
 {lines}
 ---
@@ -180,8 +188,8 @@ def _card(config: BundleConfig, license: str | None) -> str:
 
     from transformers import AutoTokenizer, MarianMTModel
     tokenizer, model = AutoTokenizer.from_pretrained("DIR"), MarianMTModel.from_pretrained("DIR")
-    found = model.generate(**tokenizer(["Hello."], return_tensors="pt"))
+    found = model.generate(**tokenizer(["{tag}Hello."], return_tensors="pt"))
     print(tokenizer.batch_decode(found, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
 {rows}
-"""
+{tags}"""

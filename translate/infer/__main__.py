@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from translate.common.command import run_command
 from translate.common.files import is_gzip
 from translate.common.timer import Timer
+from translate.config.decode import DecodeConfig
+from translate.data.cleaning import clean_text
 from translate.infer.answers import (
     Answer,
     Settings,
@@ -27,9 +30,10 @@ from translate.infer.answers import (
     write_answers,
 )
 from translate.infer.arguments import SCORE_SETTINGS, parse
-from translate.infer.lines import LINES, aligned_lines, argument_lines, count_lines, open_lines, read_chunks
+from translate.infer.lines import aligned_lines, argument_lines, count_lines, lines_at_once, open_lines, read_chunks
 from translate.infer.model import model_directory, model_paths, open_translator, recorded_settings, translate_settings
 from translate.infer.resume import Record, open_output
+from translate.search.rules import output_rules
 
 if TYPE_CHECKING:
     from translate.translator.recognition import Recognizer
@@ -62,10 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logger.info("%s", translator.describe())
         prefixes = _prefixes(args, stack, total, done)
         settings = translate_settings(args, translator)
-        # an empty input, so that a bad setting is refused before a file is emptied or a line is awaited
-        list(_answer(args, translator, settings, None, None)([], 1))
-        if args.attention:
-            translator.cross_attention("", "")
+        _refuse_bad_settings(args, translator, settings)
         output: BinaryIO = sys.stdout.buffer
         if args.output:
             output = stack.enter_context(open_output(Path(args.output), size, record))
@@ -79,6 +80,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 logger.warning("stopped: the same command with --resume goes on where %s ends", args.output)
             raise
     return 0
+
+
+def _refuse_bad_settings(args: argparse.Namespace, translator: Translator, settings: Settings) -> None:
+    """Raise ValueError for a setting that cannot work, before a file is emptied or a line is awaited."""
+    prefixes = None if args.prefix is None and not args.prefixes else lambda count: [""] * count
+    list(_answer(args, translator, settings, prefixes, None)([], 1))
+    if args.attention:
+        translator.cross_attention("", "")
+    if args.prefix:
+        decode = translator.config.decode.changed(
+            {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
+        )
+        output_rules([], translator.tokenizer.encode_tgt(clean_text(args.prefix))[:-1], decode)
 
 
 def _check_output(args: argparse.Namespace) -> None:
@@ -110,7 +124,7 @@ def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iter
     if args.sentences:
         texts = argument_lines(args.sentences, errors=args.errors)
         return iter([["\t".join(text.replace("\t", " ") for text in texts)] if args.score else texts])
-    most = max(1, LINES // (args.num_hypotheses or 1))  # memory goes with the hypotheses
+    most = lines_at_once(args.num_hypotheses)
     return read_chunks(source, args.input or "stdin", errors=args.errors, skip=skip, most=most)
 
 

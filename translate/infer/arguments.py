@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import fields
 
 from translate.config.decode import PRECISIONS, DecodeConfig
 from translate.config.flags import add_flag, add_flags
+from translate.infer.lines import decode_line
 
 _DESCRIPTION = """\
 Translate sentences with a trained model.
@@ -61,6 +63,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--attention needs --json")
     if args.attention and (args.protect or args.terms):
         parser.error("--attention cannot be combined with --protect or --terms, where the model reads stand-ins")
+    if (args.prefix is not None or args.prefixes) and (args.protect or args.terms):
+        parser.error("--prefix and --prefixes cannot be combined with --protect or --terms; leave one of them out")
+    if args.prefix is not None:
+        args.prefix = decode_line(os.fsencode(args.prefix), "--prefix", args.errors)
     for name in ("score", "json", "alignments"):
         if args.pairs and getattr(args, name):
             parser.error(f"--pairs writes source and translation and nothing else; leave out --{name}")

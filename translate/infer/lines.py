@@ -19,6 +19,11 @@ BLOCK = 1 << 18
 LINES = 1 << 13  # largest number of lines in a chunk: very short ones take more memory than their bytes
 
 
+def lines_at_once(num_hypotheses: int | None) -> int:
+    """Return the largest number of lines in a chunk, as memory goes with the hypotheses."""
+    return max(1, LINES // (num_hypotheses or 1))
+
+
 def open_lines(path: Path) -> BufferedReader:
     """Open a file of lines for reading, one that ends in .gz unpacked.
 

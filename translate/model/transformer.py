@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import copy
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -130,9 +129,13 @@ class Transformer(nn.Module):
 
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
         """Compute where each target position attends in the source: weights [B, H, T, S], one per decoder layer."""
-        with record_attention(self._cross_attentions()) as recorded:
-            self(src_ids, tgt_in_ids, src_mask, tgt_mask)
-        return [weights for (weights,) in recorded]
+        attentions = [copy.copy(attention) for attention in self._cross_attentions()]
+        for attention in attentions:
+            attention.recorded = []
+        pairs = zip(self.decoder_layers, attentions, strict=True)
+        layers = nn.ModuleList(_with_parts(layer, cross_attention=attention) for layer, attention in pairs)
+        _with_parts(self, decoder_layers=layers)(src_ids, tgt_in_ids, src_mask, tgt_mask)
+        return [weights for attention in attentions for weights in attention.recorded or ()]
 
     def _cross_attentions(self) -> list[Attention]:
         return [cast(Attention, cast(DecoderLayer, layer).cross_attention) for layer in self.decoder_layers]
@@ -143,17 +146,11 @@ def make_last_norm(config: ModelConfig) -> nn.Module:
     return make_norm(config) if config.norm_first else nn.Identity()
 
 
-@contextmanager
-def record_attention(attentions: list[Attention]) -> Iterator[list[list[Tensor]]]:
-    """Let the given attentions, within the block, use the explicit core and keep the weights of each call."""
-    recorded: list[list[Tensor]] = [[] for _ in attentions]
-    for attention, weights in zip(attentions, recorded, strict=True):
-        attention.recorded = weights
-    try:
-        yield recorded
-    finally:
-        for attention in attentions:
-            attention.recorded = None
+def _with_parts(module: nn.Module, **parts: nn.Module) -> nn.Module:
+    """Return a module with the same weights and other parts; the module itself, which another thread may run, stays."""
+    changed = copy.copy(module)
+    changed._modules = {**module._modules, **parts}
+    return changed
 
 
 def build_model(config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int, *, pad_id: int = 0) -> Transformer:

@@ -79,10 +79,14 @@ def test_each_file_becomes_one_and_what_is_there_is_skipped(tmp_path: Path, caps
     assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
     before = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names}
     (tmp_path / "out/s0.txt").write_bytes(b"cut off")
+    (tmp_path / "in/s2.txt").write_bytes((tmp_path / "in/s2.txt").read_bytes().replace(b"cat", b"dog"))
     assert main(command) == 0
-    assert "1 files, 2 there already, 150 lines in" in capsys.readouterr().err
+    assert "2 files, 1 there already, 298 lines in" in capsys.readouterr().err
     assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
-    assert [name for name in names if (tmp_path / "out" / name).stat().st_mtime_ns != before[name]] == ["s0.txt"]
+    assert [name for name in names if (tmp_path / "out" / name).stat().st_mtime_ns != before[name]] == [
+        "s0.txt",
+        "s2.txt",
+    ]
     own = {"errors.jsonl", "shards.jsonl", "job.json", "job.lock"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*names, *own}
     with pytest.raises(ValueError, match=r"begun with other settings: length_penalty 2\.0, before None"):
@@ -228,14 +232,16 @@ def test_a_model_that_fails_is_not_the_fault_of_lines(
 
 
 @pytest.mark.slow
-def test_files_that_cannot_be_read_are_named_after_all_others_are_done(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_named_after_all_others_are_done(tmp_path: Path, caplog) -> None:
     names = write_inputs(tmp_path / "in", count=2)
     (tmp_path / "in/s9.txt.gz").write_bytes((tmp_path / "in/s1.txt.gz").read_bytes()[:-20])
     command = [*OPTIONS, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out"), "--workers", "1"]
+    (tmp_path / "in/s8.txt.gz").write_bytes(b"no gzip")
     with pytest.raises(
-        ValueError, match=r"^1 of 3 files could not be translated, the first one s9\.txt\.gz: .*damaged"
+        ValueError, match=r"^2 of 4 files could not be translated, the first one s[89]\.txt\.gz: .*damaged"
     ):
         main(command)
+    assert {f"s{number}.txt.gz could not be translated" in caplog.text for number in (8, 9)} == {True}
     assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
     assert not (tmp_path / "out/s9.txt.gz").exists()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -30,6 +31,8 @@ from translate.config.decode import DecodeConfig
 from translate.infer.bulk.shards import Shard, find_shards
 from translate.infer.bulk.worker import Outcome, Worker
 from translate.infer.model import model_decode, recorded_settings
+
+logger = logging.getLogger(__name__)
 
 # in the output folder, beside the outputs
 ERRORS, DONE, SETTINGS, LOCK = "errors.jsonl", "shards.jsonl", "job.json", "job.lock"
@@ -71,6 +74,7 @@ def _translate_shards(args: argparse.Namespace, output: Path, shards: Sequence[S
     with Timer() as timer:
         for outcome in _outcomes(args, waiting, here=here):
             if outcome.error:
+                logger.warning("%s could not be translated: %s", outcome.name, outcome.error)
                 errors.append(outcome)
                 continue
             if not (output / SETTINGS).is_file():  # with the first output, so that what never worked binds nobody
@@ -92,8 +96,9 @@ def _translate_shards(args: argparse.Namespace, output: Path, shards: Sequence[S
 class _Ledger:
     """What is done in an output folder, in files that say so.
 
-    `shards.jsonl` has a record of each finished shard: its name, lines, and the sizes of input and output in bytes, by
-    which a file that was changed since, or cut off, is known. `errors.jsonl` has one of each row without a translation.
+    `shards.jsonl` has a record of each finished shard: its name, lines, the sizes of input and output in bytes and the
+    time of the input in ns, by which a file that was changed since, or cut off, is known. `errors.jsonl` has one of
+    each row without a translation.
     """
 
     def __init__(self, output: Path, shards: Sequence[Shard]) -> None:
@@ -122,10 +127,11 @@ class _Ledger:
 
 
 def _sizes(shard: Shard) -> dict[str, int]:
-    """Return the sizes of the input and the output of a shard as they are now; nothing where there is no output."""
+    """Return the sizes of both files of a shard and when the input was changed; nothing where there is no output."""
     if not shard.target.is_file():
         return {}
-    return {"bytes_in": shard.source.stat().st_size, "bytes_out": shard.target.stat().st_size}
+    source = shard.source.stat()
+    return {"bytes_in": source.st_size, "changed_in": source.st_mtime_ns, "bytes_out": shard.target.stat().st_size}
 
 
 def _is_whole(shard: Shard, record: dict[str, Any] | None) -> bool:

@@ -90,12 +90,12 @@ def _without_outputs(paths: list[Path], pattern: str, output: Path) -> list[Path
     return [path for path in paths if not path.parent.resolve().is_relative_to(folder)]
 
 
-def format_of(path: Path, column: str) -> Format:
-    """Return how a file is read and written, by its name; `column` holds the text, in formats that have columns."""
+def format_of(path: Path, column: str, most: int = LINES) -> Format:
+    """Return how a file is read and written, by its name; arguments are the attributes of `Format`."""
     name = path.name.lower()
     if name.endswith(".parquet"):
-        return Parquet(column)
-    return JsonLines(column) if name.endswith(_JSON_LINES) else Text(column)
+        return Parquet(column, most)
+    return JsonLines(column, most) if name.endswith(_JSON_LINES) else Text(column, most)
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,12 @@ class Format(ABC):
     """Reads and writes the rows of a shard.
 
     Attributes:
-        column: Name of the column with the text.
+        column: Name of the column with the text, in formats that have columns.
+        most: Largest number of rows in a chunk.
     """
 
     column: str
+    most: int
 
     @abstractmethod
     def read(self, path: Path) -> Iterator[Chunk]:
@@ -128,7 +130,7 @@ class Text(Format):
         """See `Format.read`; the column does not matter."""
         with open_lines(path) as stream:
             # no byte is refused: bad ones become surrogates, which good ones never do
-            for texts in read_chunks(stream, str(path), errors="surrogateescape"):
+            for texts in read_chunks(stream, str(path), errors="surrogateescape", most=self.most):
                 yield _without_bad_bytes(texts)
 
     def write(self, file: BinaryIO, path: Path, translated: Translated) -> None:
@@ -191,7 +193,7 @@ class Parquet(Format):
                     raise ValueError(f"{path}: column {self.column} holds {kind}, not text")
                 if COLUMN in names:
                     raise ValueError(f"{path}: there is a column {COLUMN} already, where the translation would go")
-                for rows in file.iter_batches(batch_size=LINES):
+                for rows in file.iter_batches(batch_size=self.most):
                     yield Chunk([text or "" for text in rows.column(self.column).to_pylist()], rows=rows)
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path}: damaged: {first_line(error)}") from error

@@ -15,6 +15,7 @@ from translate.common.extras import explain_missing
 from translate.data.cleaning import clean_text
 from translate.infer.answers import Settings, lines_per_source, pair_lines
 from translate.infer.bulk.shards import Chunk, Shard, format_of
+from translate.infer.lines import lines_at_once
 from translate.infer.model import open_translator, translate_settings
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Worker:
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
-        self.column = args.column
+        self.column, self.most = args.column, lines_at_once(args.num_hypotheses)
         translator = open_translator(args)
         settings = translate_settings(args, translator)
         if args.pairs:
@@ -67,7 +68,7 @@ class Worker:
         part = shard.target.with_name(f".{shard.target.name}.{uuid.uuid4().hex}.tmp")
         rows = _Rows()
         try:
-            form = format_of(shard.source, self.column)
+            form = format_of(shard.source, self.column, self.most)
             part.parent.mkdir(parents=True, exist_ok=True)
             with part.open("wb") as file:
                 form.write(file, shard.target, self._translated(form.read(shard.source), rows))
