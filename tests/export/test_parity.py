@@ -114,3 +114,12 @@ def test_a_thousand_real_sentences_come_out_the_same_but_for_ties(tmp_path: Path
         place = next(i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
         sides = our_log_probs(ours, [Example(ours.tokenizer.encode_src(src), ids) for ids in (first, second)])
         assert sides[0][place] == pytest.approx(sides[1][place], abs=1e-4), src
+
+
+@pytest.mark.parametrize("length_guard", [True, False])
+def test_a_source_without_tokens_has_an_output_that_ends(exported: Make, length_guard: bool) -> None:
+    _, theirs = exported()
+    eos = theirs.tokenizer.eos_id
+    decode = theirs.config.decode.changed({"length_guard": length_guard})
+    ((_, found),) = theirs.engine.search([[eos]], [[]], decode)
+    assert [one.token_ids[-1] for one in found[0]] == [eos]

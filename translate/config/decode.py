@@ -168,8 +168,9 @@ class DecodeConfig:
     batch_tokens: int = setting(
         2048,
         "Limit of sentences * hypotheses followed at once * longest source, in tokens, of a batch; one sentence is "
-        "always allowed. In 8-bit integers no batch exceeds 768, so that it stays in a core's cache. It changes memory "
-        "and speed; the text only where a shortlist, which is made for each batch, decides between near equals.",
+        "always allowed. The C kernels for 8-bit integers take at most 768 for one model, so that a batch stays in a "
+        "core's cache. It changes memory and speed; the text only where a shortlist, which is made for each batch, "
+        "decides between near equals.",
         at_least=1,
     )
 

@@ -28,7 +28,7 @@ def fused_attention(
         k: [B, G, K, D]; query head h reads key head h // R.
         v: [B, G, K, E]; the width E is D, or that of a latent.
         attn_mask: Bool, broadcastable to [B, H, Q, K], or None.
-        dropout: Share of weights zeroed, 0 to 1.
+        dropout: Share of weights zeroed, at least 0 and below 1.
         scale: Factor of the scores; None means 1 / √D.
 
     Returns:
@@ -68,7 +68,7 @@ def explicit_attention(
         k: [B, G, K, D].
         v: [B, G, K, E].
         attn_mask: Bool, broadcastable to [B, H, Q, K], or None; with `mixes` the same for all heads.
-        dropout: Share of weights zeroed, 0 to 1.
+        dropout: Share of weights zeroed, at least 0 and below 1.
         scale: Factor of the scores; None means 1 / √D.
         mixes: Two matrices [H, H] of talking heads: row h says how much of each head's scores, and later of each
             head's weights, head h takes. The mask stands between them.
@@ -177,7 +177,7 @@ class Attention(nn.Module):
         kv_latent_dim: Width L of the latent; None means keys and values are projected directly.
         talking_heads: Whether heads mix; always through the explicit core, which builds the weights.
         bias: Whether the projections of x, of the memory and of the output have one.
-        dropout: Share of attention weights zeroed in training, 0 to 1.
+        dropout: Share of attention weights zeroed in training, at least 0 and below 1.
         rotary: Whether queries and keys are rotated by their positions, for self-attention alone. A latent is not
             rotated; beside it there is a rotary key of width D // 2, which the heads share.
 

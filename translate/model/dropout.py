@@ -19,7 +19,7 @@ def apply_dropout(x: Tensor, share: float, training: bool) -> Tensor:
 
     Args:
         x: Any shape.
-        share: 0 to 1.
+        share: At least 0 and below 1.
         training: False returns x.
 
     Source: Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".

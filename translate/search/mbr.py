@@ -20,7 +20,7 @@ def mbr_order(texts: Sequence[str], scores: Sequence[float], weights: Sequence[f
     Args:
         texts: Candidates; equal ones are measured once and count as often as they stand here.
         scores: Of each; of candidates with the same expected utility the better score stands first.
-        weights: Of each as a reference, >= 0, in any unit.
+        weights: Of each as a reference, >= 0 and not all 0, in any unit.
         metric: "chrf" or "bleu".
 
     Raises:
