@@ -164,6 +164,23 @@ def test_brackets_at_the_end_of_a_sentence_are_translated_by_themselves(tokenize
     assert found.text == text.upper()
 
 
+@pytest.mark.parametrize(
+    ("output", "cut"),
+    [
+        ("Rouge, vert, bleu, noir et blanc.", True),
+        ("Rouge, vert, vert, bleu, noir et blanc.", True),
+        ("Rouge, vert, bleu, jaune, noir et blanc.", False),
+    ],
+)
+def test_a_list_that_lost_an_item_is_translated_item_by_item(tokenizer: Tokenizer, output: str, cut: bool) -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        return [translation(f"<{text}>") for text in texts]
+
+    text = "Red, green, blue, yellow, black and white."
+    (found,) = translate_around([text], [translation(output)], tokenizer, translate, DecodeConfig())
+    assert found.text == ("<Red>, <green>, <blue>, <yellow>, <black and white.>" if cut else output)
+
+
 def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_for(tokenizer: Tokenizer) -> None:
     def translate(texts: list[str]) -> list[Translation]:
         assert not texts

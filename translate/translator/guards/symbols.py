@@ -20,6 +20,8 @@ _LAST_BRACKETS = re.compile(  # of a sentence, around words
 _DEGREES = re.compile(r"[-+]?[\d.,]*°[CF]?")  # a part of numbers
 _LETTER = re.compile(r"[^\W_]")
 _WORD_LETTER = re.compile(r"[^\W\d_]")
+_LIST = 5  # items of a list in which models lose some
+_ITEM = 4  # words of an item
 _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
 
 
@@ -55,8 +57,8 @@ def translate_around(
     """Return translations, in parts those whose best one has lost a symbol of its source, and those with brackets.
 
     Such a text is cut at all its symbols, such as emoji, and around words in brackets that end a sentence; they then
-    stand between the translations of the parts, since models read words badly that touch a bracket. A text without a
-    letter is its own translation.
+    stand between the translations of the parts, since models read words badly that touch a bracket. A list of short
+    items is cut at its commas if one was lost. A text without a letter is its own translation.
 
     Args:
         texts: Clean sources.
@@ -74,8 +76,9 @@ def translate_around(
         else:
             form = plain_form(text) if decode.form_guard else Form(text)
             ranges = kept(form.text)
-            if _has_lost_symbols(text, one.text, tokenizer, kept(text)) or _brackets(form.text, ranges):
-                cut[place] = form, _parts_around(form.text, tokenizer, ranges)
+            commas = [] if ranges else _commas_of_list(form.text, one.text)
+            if commas or _has_lost_symbols(text, one.text, tokenizer, kept(text)) or _brackets(form.text, ranges):
+                cut[place] = form, _parts_around(form.text, tokenizer, ranges, commas)
     wanted = [part for _, parts in cut.values() for part in parts[::2] if has_letters(part)]
     again = iter(translate(wanted) if wanted else ())
     for place, (form, parts) in cut.items():
@@ -114,10 +117,19 @@ def _brackets(text: str, kept: Ranges) -> list[tuple[int, int]]:
     return [match.span(name) for match in found for name in ("open", "close")]
 
 
-def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[str]:
+def _commas_of_list(text: str, output: str) -> list[tuple[int, int]]:
+    """Return where the commas of a list of short items are, if its translation has lost or doubled one."""
+    items, found = text.split(", "), [item.strip(" .").lower() for item in output.split(", ")]
+    if len(items) < _LIST or any(len(item.split()) > _ITEM for item in items):
+        return []
+    complete = len(found) >= len(items) and len({*found}) == len(found)
+    return [] if complete else [match.span() for match in re.finditer(",(?= )", text)]
+
+
+def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges, commas: Ranges) -> list[str]:
     """Return the parts of a text to translate, some empty, and between them what stays."""
     parts, start = [], 0
-    for begin, end in sorted([*_symbols(text, tokenizer, kept), *_brackets(text, kept)]):
+    for begin, end in sorted([*_symbols(text, tokenizer, kept), *_brackets(text, kept), *commas]):
         before = text[start:begin]
         parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
         start = len(text) - len(text[end:].lstrip(_MARKS))
