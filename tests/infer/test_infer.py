@@ -155,7 +155,7 @@ def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
         return translate(self, texts, **settings)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr("translate.infer.__main__.LINES", 2)
+        patch.setattr("translate.infer.lines.LINES", 2)
         patch.setattr(Translator, "translate", stop)
         with pytest.raises(KeyboardInterrupt):
             infer(*command)

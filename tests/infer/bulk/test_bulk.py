@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from translate.infer.__main__ import main
 from translate.infer.arguments import parse
 from translate.infer.bulk.shards import find_shards
 from translate.infer.bulk.worker import Outcome, Worker, what_failed
-from translate.infer.lines import read_chunks
 from translate.translator.bundle import load_bundle_config
 from translate.translator.engines.directory import ExportedConfig, save_settings
 
@@ -191,7 +189,7 @@ def test_a_text_that_the_model_cannot_take_costs_its_own_line_alone(tmp_path: Pa
 def scripted_outcome(folder: Path, lines: list[str], monkeypatch, *, most: int, calls: int = 99) -> Outcome:
     """Work on lines, so many in a chunk, with a model that cannot take "bad" and fails for good after some calls."""
     (folder / "a.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    monkeypatch.setattr("translate.infer.bulk.shards.read_chunks", partial(read_chunks, most=most))
+    monkeypatch.setattr("translate.infer.lines.LINES", most)
     worker, left = worker_for(folder, folder / "out"), iter(range(calls))
 
     def answer(texts: list[str]) -> list[str]:

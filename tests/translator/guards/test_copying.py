@@ -104,6 +104,7 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("At 9:30 we left.", "À neuf heures et demie, on est partis."),
         ("Add 200 ml and 3 kg.", "Ajoutez 200 millilitres et 3 kilos."),
         ("5% of it", "5 pour cent"),
+        ("Il fait 3\u2009040 km.", "It is 3,040 km."),
         ("125 300 habitants", "125,300 inhabitants"),
         ("It is 30 x 20 cm.", "Elle fait 30 x 20 cm."),
         ("I like C++ and the F-16.", "J'aime C++ et le F-16."),

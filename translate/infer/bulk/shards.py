@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from translate.common.errors import first_line
 from translate.common.files import is_gzip
-from translate.infer.lines import LINES, open_lines, read_chunks
+from translate.infer.lines import open_lines, read_chunks
 
 COLUMN = "translation"  # of JSON objects and Parquet rows: where the translation goes
 _JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -90,7 +90,7 @@ def _without_outputs(paths: list[Path], pattern: str, output: Path) -> list[Path
     return [path for path in paths if not path.parent.resolve().is_relative_to(folder)]
 
 
-def format_of(path: Path, column: str, most: int = LINES) -> Format:
+def format_of(path: Path, column: str, most: int) -> Format:
     """Return how a file is read and written, by its name; arguments are the attributes of `Format`."""
     name = path.name.lower()
     if name.endswith(".parquet"):

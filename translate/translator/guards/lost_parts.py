@@ -114,7 +114,7 @@ def _has_amount(text: str, amount: str) -> bool:
 
 def _has_quantity(text: str, quantity: str) -> bool:
     """Return whether a text has the number of a quantity in digits, before its unit as a sign or a word."""
-    digits, sign = re.sub(r"\s", "", quantity), quantity.lstrip("0123456789.,\u00a0\u202f ")
+    digits, sign = re.sub(r"\s", "", quantity), re.sub(r"[\d\s.,]+", "", quantity, count=1)
     number, unit = _number(digits.removesuffix(sign)), re.escape(sign)
     if sign[-1] in _UNITS:
         unit += f"|{_PREFIXES[sign[:-1]]}(?:{_UNITS[sign[-1]]})"
