@@ -103,7 +103,7 @@ def test_the_search_settings_reach_the_translator_and_the_report(evaluated):
     assert report.settings["train"]["model"] == {"d_model": 16}
     speed = report.test_sets[0].speed
     assert speed is not None
-    assert (speed.beam_size, speed.device, speed.precision, speed.threads) == (3, "cpu", "32", 3)
+    assert (speed.search, speed.device, speed.precision, speed.threads) == ("with beam 3", "cpu", "32", 3)
     assert report.settings["evaluate"]["translator"] == "a fake"
     words = sum(len(line.split()) for line in translator.table.values())
     tokens = words + len(PAIRS) - 1  # an EOS each, but for the empty source

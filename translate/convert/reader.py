@@ -30,7 +30,7 @@ def convert(config: ConvertConfig) -> Path:
     """
     assert config.source is not None
     output = Path(config.output or Path(config.source).name)
-    if not config.output and output.resolve() == Path(config.source).resolve():
+    if not config.output and output.is_dir() and output.resolve() == Path(config.source).resolve():
         raise ValueError(f"{output} is the model itself: name where the converted one goes with output=DIR")
     check_output(output, Path(config.source), overwrite=config.overwrite)
     source = _find(config.source)

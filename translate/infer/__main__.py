@@ -18,7 +18,6 @@ from translate.common.command import run_command
 from translate.common.files import is_gzip
 from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
-from translate.data.cleaning import clean_text
 from translate.infer.answers import (
     Answer,
     Settings,
@@ -33,7 +32,6 @@ from translate.infer.arguments import SCORE_SETTINGS, parse
 from translate.infer.lines import aligned_lines, argument_lines, count_lines, lines_at_once, open_lines, read_chunks
 from translate.infer.model import model_directory, model_paths, open_translator, recorded_settings, translate_settings
 from translate.infer.resume import Record, open_output
-from translate.search.rules import output_rules
 
 if TYPE_CHECKING:
     from translate.translator.recognition import Recognizer
@@ -92,7 +90,7 @@ def _refuse_bad_settings(args: argparse.Namespace, translator: Translator, setti
         decode = translator.config.decode.changed(
             {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
         )
-        output_rules([], translator.tokenizer.encode_tgt(clean_text(args.prefix))[:-1], decode)
+        translator.check_prefix(args.prefix, decode)
 
 
 def _check_output(args: argparse.Namespace) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -130,12 +132,11 @@ class Transformer(nn.Module):
     def cross_attention(self, src_ids: Tensor, tgt_in_ids: Tensor, src_mask: Tensor, tgt_mask: Tensor) -> list[Tensor]:
         """Compute where each target position attends in the source: weights [B, H, T, S], one per decoder layer."""
         attentions = [copy.copy(attention) for attention in self._cross_attentions()]
-        for attention in attentions:
-            attention.recorded = []
         pairs = zip(self.decoder_layers, attentions, strict=True)
         layers = nn.ModuleList(_with_parts(layer, cross_attention=attention) for layer, attention in pairs)
-        _with_parts(self, decoder_layers=layers)(src_ids, tgt_in_ids, src_mask, tgt_mask)
-        return [weights for attention in attentions for weights in attention.recorded or ()]
+        with record_attention(attentions) as recorded:
+            _with_parts(self, decoder_layers=layers)(src_ids, tgt_in_ids, src_mask, tgt_mask)
+        return [weights for (weights,) in recorded]
 
     def _cross_attentions(self) -> list[Attention]:
         return [cast(Attention, cast(DecoderLayer, layer).cross_attention) for layer in self.decoder_layers]
@@ -144,6 +145,22 @@ class Transformer(nn.Module):
 def make_last_norm(config: ModelConfig) -> nn.Module:
     """Make the norm after a stack of layers, which it needs only where each layer begins with its norm."""
     return make_norm(config) if config.norm_first else nn.Identity()
+
+
+@contextmanager
+def record_attention(attentions: list[Attention]) -> Iterator[list[list[Tensor]]]:
+    """Let the given attentions, within the block, use the explicit core and keep the weights of each call.
+
+    Those of other threads, too: what several threads run must be copied first, as `Transformer.cross_attention` does.
+    """
+    recorded: list[list[Tensor]] = [[] for _ in attentions]
+    for attention, weights in zip(attentions, recorded, strict=True):
+        attention.recorded = weights
+    try:
+        yield recorded
+    finally:
+        for attention in attentions:
+            attention.recorded = None
 
 
 def _with_parts(module: nn.Module, **parts: nn.Module) -> nn.Module:

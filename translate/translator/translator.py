@@ -23,6 +23,7 @@ from translate.markup.spans import find_spans
 from translate.markup.terminology import Terminology
 from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
+from translate.search.rules import output_rules
 from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
@@ -282,6 +283,10 @@ class Translator:
             )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
+
+    def check_prefix(self, prefix: str, decode: DecodeConfig) -> None:
+        """Raise ValueError if a prefix leaves no room for anything else in an output."""
+        output_rules([], self.tokenizer.encode_tgt(clean_text(prefix))[:-1], decode)
 
     def _translate_guarded(
         self,

@@ -182,6 +182,27 @@ def test_a_list_that_lost_an_item_is_translated_item_by_item(tokenizer: Tokenize
     assert found.text == ("<Red>, <green>, <blue>, <yellow>, <black and white.>" if cut else output)
 
 
+@pytest.mark.parametrize(
+    ("text", "output", "expected"),
+    [
+        ("Size: M", "Size : M", "<Size>: <M>"),
+        ("Nom du chat : Tom.", "Nom du chat : Tom.", "<Nom du chat> : <Tom.>"),
+        ("Size: M", "Taille : M", "Taille : M"),
+        ("I see this one: it", "I see this", "I see this"),
+        ("12:45: go", "12:45", "12:45"),
+        ("https://a.b", "https:", "https:"),
+    ],
+)
+def test_a_label_that_came_out_as_it_is_is_translated_by_itself(
+    tokenizer: Tokenizer, text: str, output: str, expected: str
+) -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        return [translation(f"<{text}>") for text in texts]
+
+    (found,) = translate_around([text], [translation(output)], tokenizer, translate, DecodeConfig())
+    assert found.text == expected
+
+
 def test_symbols_alone_are_themselves_and_texts_that_kept_theirs_are_not_asked_for(tokenizer: Tokenizer) -> None:
     def translate(texts: list[str]) -> list[Translation]:
         assert not texts

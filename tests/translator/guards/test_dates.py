@@ -50,6 +50,7 @@ def test_times_are_written_as_the_language_does() -> None:
     assert changed_times("at 3 p.m.", "à 3 heures de l'après-midi", "fr") == {}
     assert changed_times("at 3 p.m.", "à 3 heures", "fr") == {"3 heures": "15\u00a0h"}
     assert changed_times("à 8h", "at 8h, 9:30", "en") == {"8h": "8:00"}
+    assert changed_times("pendant 2 h", "for 2 h", "en") == {}
     assert changed_times("at 3 p.m.", "um 3 p.m.", "de") == {}
 
 

@@ -30,10 +30,20 @@ _FRENCH_ORDINALS = (
     "vingt-neuvième trentième trente-et-unième"
 )
 _ORDINALS = {"en": _ENGLISH_ORDINALS.split(), "fr": _FRENCH_ORDINALS.split()}  # as far as days of a month go
-TIME = re.compile(  # of day, with a colon, "h" or "p.m."
-    r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?![\w:])|\s?h(?!\w)|(?=\s?[ap]\.?m\b))"
-    r"(?:\s?(?P<half>[ap])\.?m\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
-)
+
+
+def _times(before: str) -> re.Pattern[str]:
+    """Return a pattern of times of day, with a colon, "p.m." or "h"; `before` is what precedes "h" without minutes."""
+    return re.compile(
+        rf"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?![\w:])|{before}\s?h(?!\w)"
+        r"|(?=\s?[ap]\.?m\b))(?:\s?(?P<half>[ap])\.?m\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
+    )
+
+
+TIME = _times(
+    r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))"
+)  # "pour 2 h" is none
+_ALONE = _times("")
 _HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
@@ -70,7 +80,7 @@ def _full(month: str) -> str:
 
 def has_time(text: str, time: str) -> bool:
     """Return whether a text has a time of day in digits, by either clock, or one in words, which may be it."""
-    found = [match for match in TIME.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
+    found = [match for match in _ALONE.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
     clocks = {_since_noon(match) for match in (*found, *_HOURS.finditer(text))}
     return _SPELLED.search(text) is not None or _since_noon(_match(time)) in clocks
 
@@ -99,11 +109,11 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     >>> changed_times("at 3:30 p.m.", "à 3 h 30", "fr"), changed_times("à 8h05", "at 8h05", "en")
     ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
     """
-    found = [match for pattern in (TIME, _HOURS) for match in pattern.finditer(output)]
     if lang == "en":
-        written = {match[0]: write_time(match[0], lang) for match in found if match.re is TIME}
+        written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
     elif lang == "fr" and not _HALF_OF_DAY.search(output):
         later = {_clock(match): write_time(match[0], lang) for match in TIME.finditer(text) if match["half"] == "p"}
+        found = [match for pattern in (_ALONE, _HOURS) for match in pattern.finditer(output)]
         written = {match[0]: later.get(_clock(match), match[0]) for match in found}
     else:
         written = {}
@@ -111,7 +121,7 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
 
 
 def _match(time: str) -> re.Match[str]:
-    match = TIME.match(time)
+    match = _ALONE.match(time)
     assert match is not None
     return match
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
 
 _SPACE = "[ \u00a0\u202f]"
 _IN_QUOTES = re.compile(rf'(?<!\w)"{_SPACE}*([^"]*[^"\s]){_SPACE}*"(?!\w)')
+_ENTITY = re.compile(r"&#?\w{1,10};")  # of HTML
 _RULES = {  # by the language of the translation
     "fr": (
+        (re.compile(rf"\b((?:[cdjlmnst]|qu)['’]){_SPACE}+(?=\w)", re.IGNORECASE), r"\1"),
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
-        (re.compile(rf"(?<=\d){_SPACE}?%"), "\u00a0%"),
+        (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
         (re.compile(rf"(?<=[^\s.!?;:…]){_SPACE}*([!?;]+|:)(?=\s|\Z)"), "\u00a0\\1"),
     ),
     "en": (
-        (re.compile(rf"(?<=\d){_SPACE}%"), "%"),
+        (re.compile(rf"(?<=\d){_SPACE}%(?!\w)"), "%"),
         (re.compile(rf"(?<=\S){_SPACE}+([!?]+|[;:,.])(?=\s|\Z)"), r"\1"),
         (_IN_QUOTES, r'"\1"'),
     ),
@@ -31,8 +34,9 @@ def marks_of_the_language(
 ) -> list[Translation]:
     """Return translations with the spaces that their language has beside its marks.
 
-    French has a no-break space within « », and before a percent sign, colon, semicolon, question and exclamation mark;
-    English has none before a mark and within " ". Other languages are left as they are.
+    French has a no-break space within « », and before a percent sign, colon, semicolon, question and exclamation mark,
+    and no space behind an apostrophe; English has none before a mark and within " ". Other languages are left as they
+    are.
 
     Args:
         texts: Clean sources.
@@ -49,6 +53,7 @@ def _with_marks(found: Translation, kept: Sequence[str]) -> Translation:
     if not rules or not found.hypotheses:
         return found
     outputs = [one.text for one in found.hypotheses]
+    kept = [*kept, *chain.from_iterable(map(_ENTITY.findall, outputs))]
     for pattern, replacement in rules:
         outputs = [change_outside(pattern, partial(_expand, replacement), output, kept) for output in outputs]
     return found.with_texts(outputs)

@@ -20,6 +20,7 @@ _LAST_BRACKETS = re.compile(  # of a sentence, around words
 _DEGREES = re.compile(r"[-+]?[\d.,]*°[CF]?")  # a part of numbers
 _LETTER = re.compile(r"[^\W_]")
 _WORD_LETTER = re.compile(r"[^\W\d_]")
+_LABEL = re.compile(r"[^\W\d_][\w'’-]*+(?: [\w'’-]++){0,2} ?(:)(?= +\S)")  # up to three words
 _LIST = 5  # items of a list in which models lose some
 _ITEM = 4  # words of an item
 _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
@@ -58,7 +59,8 @@ def translate_around(
 
     Such a text is cut at all its symbols, such as emoji, and around words in brackets that end a sentence; they then
     stand between the translations of the parts, since models read words badly that touch a bracket. A list of short
-    items is cut at its commas if one was lost. A text without a letter is its own translation.
+    items is cut at its commas if one was lost, and behind a label such as "Size: M" if that came out as it is. A text
+    without a letter is its own translation.
 
     Args:
         texts: Clean sources.
@@ -76,9 +78,9 @@ def translate_around(
         else:
             form = plain_form(text) if decode.form_guard else Form(text)
             ranges = kept(form.text)
-            commas = [] if ranges else _commas_of_list(form.text, one.text)
-            if commas or _has_lost_symbols(text, one.text, tokenizer, kept(text)) or _brackets(form.text, ranges):
-                cut[place] = form, _parts_around(form.text, tokenizer, ranges, commas)
+            marks = [] if ranges else [*_colon_of_label(form.text, one.text), *_commas_of_list(form.text, one.text)]
+            if marks or _has_lost_symbols(text, one.text, tokenizer, kept(text)) or _brackets(form.text, ranges):
+                cut[place] = form, _parts_around(form.text, tokenizer, ranges, marks)
     wanted = [part for _, parts in cut.values() for part in parts[::2] if has_letters(part)]
     again = iter(translate(wanted) if wanted else ())
     for place, (form, parts) in cut.items():
@@ -126,10 +128,16 @@ def _commas_of_list(text: str, output: str) -> list[tuple[int, int]]:
     return [] if complete else [match.span() for match in re.finditer(",(?= )", text)]
 
 
-def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges, commas: Ranges) -> list[str]:
-    """Return the parts of a text to translate, some empty, and between them what stays."""
+def _colon_of_label(text: str, output: str) -> list[tuple[int, int]]:
+    """Return where the colon behind a label such as "Size: M" is, if the label came out as it is."""
+    label = _LABEL.match(text)
+    return [label.span(1)] if label and output.lower().startswith(label[0][:-1].rstrip().lower()) else []
+
+
+def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges, marks: Ranges) -> list[str]:
+    """Return the parts of a text to translate, some empty, and between them what stays, the given marks and others."""
     parts, start = [], 0
-    for begin, end in sorted([*_symbols(text, tokenizer, kept), *_brackets(text, kept), *commas]):
+    for begin, end in sorted([*_symbols(text, tokenizer, kept), *_brackets(text, kept), *marks]):
         before = text[start:begin]
         parts += [before.rstrip(), before[len(before.rstrip()) :] + text[begin:end]]
         start = len(text) - len(text[end:].lstrip(_MARKS))
