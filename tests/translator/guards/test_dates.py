@@ -34,6 +34,7 @@ def test_dates_are_read_in_one_order_and_ordinals_as_words(text: str, lang: str,
         ("12 a.m.", "à 0 h", True),
         ("7:05", "le train de 7 heures 05", True),
         ("7:05", "7 :05", False),
+        ("3:30 p.m.", "à 3 h 30 30 h 30", False),
     ],
 )
 def test_a_time_may_stand_there_by_either_clock(time: str, text: str, there: bool) -> None:

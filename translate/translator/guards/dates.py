@@ -46,6 +46,7 @@ TIME = _times(
 _ALONE = _times("")
 _HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
+_GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
 _HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
 _HOURS_OF_HALF = 12
 
@@ -79,7 +80,12 @@ def _full(month: str) -> str:
 
 
 def has_time(text: str, time: str) -> bool:
-    """Return whether a text has a time of day in digits, by either clock, or one in words, which may be it."""
+    """Return whether a text has a time of day in digits, by either clock, or one in words, which may be it.
+
+    Not in a text with a garbled one, "3 h 30 30 h 30".
+    """
+    if _GARBLED.search(text):
+        return False
     found = [match for match in _ALONE.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
     clocks = {_since_noon(match) for match in (*found, *_HOURS.finditer(text))}
     return _SPELLED.search(text) is not None or _since_noon(_match(time)) in clocks
