@@ -114,7 +114,7 @@ def test_a_name_in_a_title_keeps_its_capital() -> None:
     assert found is first
 
 
-def test_short_texts_are_read_with_a_small_letter_first_where_that_scores_better() -> None:
+def test_short_texts_are_read_with_the_other_case_of_their_first_letter_where_that_scores_better() -> None:
     asked = []
 
     def translate(texts: list[str]) -> list[Translation]:
@@ -123,15 +123,18 @@ def test_short_texts_are_read_with_a_small_letter_first_where_that_scores_better
             translation("pain", score=-0.3),
             translation("bonjour", score=-0.6),
             translation("se connecter", score=-0.4),
+            translation("À demain", score=-0.2),
+            translation("je suis", score=-0.9),
         ]
 
-    texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "bread", "It is a book", "", "My term"]
+    texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "see you", "It is a book", "", "My term", "I am"]
     found = [translation(text, score=-0.5) for text in texts]
     again = translate_short_texts(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
-    assert asked == ["bread", "hello!", "sign in"]
+    assert asked == ["bread", "hello!", "sign in", "See you", "i am"]
     assert again[0] == translation("Pain", score=-0.3)
     assert again[2] == translation("- «\u00a0Se connecter\u00a0»", score=-0.4)
-    assert [one for place, one in enumerate(again) if place not in (0, 2)] == [found[1], *found[3:]]
+    assert again[5] == translation("à demain", score=-0.2)
+    assert [one for place, one in enumerate(again) if place not in (0, 2, 5)] == [found[1], *found[3:5], *found[6:]]
 
 
 def test_hyphens_apostrophes_and_letters_of_print_are_read_as_those_of_keyboards(general: Translator) -> None:

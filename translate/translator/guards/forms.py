@@ -40,7 +40,7 @@ _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
 _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
-_SHORT = 3  # words of a text whose first one may be unknown with a capital
+_SHORT = 3  # words of a text whose first one may be known in the other case alone
 _TITLE = 3  # words with a capital that a title has
 _SMALL = 3  # letters of words that have none in a title
 
@@ -72,8 +72,9 @@ class Form(NamedTuple):
         return head + (output.upper() if self.capitals else output) + tail
 
     def restore_all(self, translation: Translation) -> Translation:
-        """Return a translation of the text with a small letter first, with a capital and in the form of the text."""
-        outputs = [other.text[:1].upper() + other.text[1:] for other in translation.hypotheses]
+        """Return a translation of the text with its first letter in another case in the case and form of the text."""
+        first = str.upper if self.text[:1].isupper() else str.lower
+        outputs = [first(other.text[:1]) + other.text[1:] for other in translation.hypotheses]
         return translation.with_texts([self.restore(output, translation.tgt_lang) for output in outputs])
 
 
@@ -164,7 +165,7 @@ def translate_short_texts(
     translate: Callable[[list[str]], Iterable[Translation]],
     kept: Kept = nothing,
 ) -> list[Translation]:
-    """Return translations, those of texts such as "Bread" or "Sign in" with a small letter first if that scores better.
+    """Return translations, those of "Bread" or "see you" with the other case of the first letter if that scores better.
 
     Args:
         texts: Clean sources.
@@ -175,7 +176,7 @@ def translate_short_texts(
     forms = {
         place: own for place, text in enumerate(texts) if _is_short((own := plain_form(text)).text) and not kept(text)
     }
-    again = translate([own.text[:1].lower() + own.text[1:] for own in forms.values()]) if forms else ()
+    again = translate([own.text[:1].swapcase() + own.text[1:] for own in forms.values()]) if forms else ()
     restored = (own.restore_all(one) for own, one in zip(forms.values(), again, strict=True))
     return _better(found, dict(zip(forms, restored, strict=True)))
 
@@ -186,8 +187,8 @@ def _better(found: Sequence[Translation], others: Mapping[int, Translation]) -> 
 
 
 def _is_short(text: str) -> bool:
-    """Return whether a text has few words, and a capital only at its start."""
-    return text[:1].isupper() and not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
+    """Return whether a text has few words and begins with a letter, and no capital stands behind that."""
+    return text[:1].isalpha() and not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
 
 
 def _peel(text: str) -> tuple[str, str, str]:
