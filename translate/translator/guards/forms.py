@@ -174,7 +174,9 @@ def translate_short_texts(
         kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
     forms = {
-        place: own for place, text in enumerate(texts) if _is_short((own := plain_form(text)).text) and not kept(text)
+        place: own
+        for place, text in enumerate(texts)
+        if _is_short((own := plain_form(text)).text) and not own.capitals and not kept(text)
     }
     again = translate([own.text[:1].swapcase() + own.text[1:] for own in forms.values()]) if forms else ()
     restored = (own.restore_all(one) for own, one in zip(forms.values(), again, strict=True))
