@@ -214,9 +214,8 @@ class CTranslate2Engine(Engine):
     def _hypothesis(self, pieces: list[str], score: float, decode: DecodeConfig) -> Hypothesis:
         if math.isnan(score):
             raise ValueError("the model's output is not a number (NaN): use precision=32, or export it anew")
-        token_ids = tuple(self._tgt_ids[piece] for piece in pieces) or (
-            self.tokenizer.eos_id,
-        )  # none of an empty source
+        # an empty source has no pieces, not even the end
+        token_ids = tuple(self._tgt_ids[piece] for piece in pieces) or (self.tokenizer.eos_id,)
         return Hypothesis(token_ids, score * len(token_ids) ** decode.length_penalty, score)
 
 

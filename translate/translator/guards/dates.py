@@ -40,9 +40,8 @@ def _times(before: str) -> re.Pattern[str]:
     )
 
 
-TIME = _times(
-    r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))"
-)  # "pour 2 h" is none
+# "à 2 h" is one, and "pour 2 h" none
+TIME = _times(r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))")
 _ALONE = _times("")
 _HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import chain
+from operator import methodcaller
 
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
@@ -55,12 +55,9 @@ def _with_marks(found: Translation, kept: Sequence[str]) -> Translation:
     outputs = [one.text for one in found.hypotheses]
     kept = [*kept, *chain.from_iterable(map(_ENTITY.findall, outputs))]
     for pattern, replacement in rules:
-        outputs = [change_outside(pattern, partial(_expand, replacement), output, kept) for output in outputs]
+        change = methodcaller("expand", replacement)
+        outputs = [change_outside(pattern, change, output, kept) for output in outputs]
     return found.with_texts(outputs)
-
-
-def _expand(replacement: str, match: re.Match[str]) -> str:
-    return match.expand(replacement)
 
 
 def change_outside(
