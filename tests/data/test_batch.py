@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from translate.data.batch import IGNORE_INDEX, Example, collate
+from translate.data.batch import IGNORE_INDEX, Example, Padded, collate, collate_padded
 
 PAD, BOS, EOS = 0, 2, 3
 
@@ -45,6 +45,24 @@ def test_any_batch_agrees_with_a_loop_over_its_positions():
 def test_labels_are_ignored_exactly_where_the_mask_is_false():
     batch = collate([Example([EOS], [9, EOS]), Example([EOS], [EOS])], pad_id=PAD, bos_id=BOS)
     assert torch.equal(batch.labels == IGNORE_INDEX, ~batch.tgt_mask)
+
+
+def test_what_stands_behind_the_tokens_of_a_padded_side_does_not_matter():
+    examples = [Example([7, 8, EOS], [9, EOS]), Example([EOS], [4, EOS])]
+    src = Padded(np.array([[7, 8, EOS, 55], [EOS, 66, 77, 88]], np.uint16), np.array([3, 1], np.int32))
+    tgt = Padded(np.array([[9, EOS, 44], [4, EOS, 33]], np.uint16), np.array([2, 2], np.int32))
+    batch, expected = collate_padded(src, tgt, pad_id=PAD, bos_id=BOS), collate(examples, pad_id=PAD, bos_id=BOS)
+    for name, tensor in vars(expected).items():
+        assert torch.equal(vars(batch)[name], tensor), name
+
+
+@pytest.mark.parametrize("new", [[4, EOS], [4, 5, 6, 7, EOS]], ids=["shorter", "longer than all"])
+def test_rows_of_a_padded_side_are_replaced_by_others_of_any_length(new):
+    side = Padded.of([[7, 8, EOS], [9, EOS], [EOS]])
+    changed = side.replaced([1], [new])
+    rows = [ids[:length].tolist() for ids, length in zip(*changed, strict=True)]
+    assert rows == [[7, 8, EOS], new, [EOS]]
+    assert [ids[:length].tolist() for ids, length in zip(*side, strict=True)] == [[7, 8, EOS], [9, EOS], [EOS]]
 
 
 @pytest.mark.gpu

@@ -62,6 +62,18 @@ def test_rows_come_back_as_written(tmp_path, dtype, top):
     assert (tmp_path / "ids.values").stat().st_size == 54 * np.dtype(dtype).itemsize
 
 
+@pytest.mark.parametrize("wanted", [[0], [2, 1, 2], [3, 0]], ids=["first", "twice", "last and longest"])
+def test_several_rows_at_once_are_those_one_by_one(tmp_path, wanted):
+    with RowWriter(tmp_path, "ids", np.uint16) as writer:
+        writer.extend([[1, 2], [], [3], [4, 5, 6]])
+    stored = Rows(tmp_path, "ids")
+    ids, lengths = stored.padded(np.array(wanted))
+    assert ids.shape == (len(wanted), max(lengths))
+    assert [row[:length].tolist() for row, length in zip(ids, lengths, strict=True)] == [
+        stored[row].tolist() for row in wanted
+    ]
+
+
 def test_texts_come_back_as_written(tmp_path):
     texts = ["", "déjà vu", "🙂\u202f!", "a\nb"]
     with RowWriter(tmp_path, "text", np.uint8) as writer:

@@ -90,6 +90,12 @@ def test_apples_gpu_is_left_alone_with_a_word(
     assert training_device(config.trainer).type == ("cuda" if cuda else "cpu")
 
 
+def test_training_leaves_cudnn_out_of_attention() -> None:
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    training_device(TrainerConfig())
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
 def test_an_accelerator_that_is_not_supported_is_refused() -> None:
     with pytest.raises(ValueError, match=r"trainer\.accelerator \(mps\) must be one of auto, cpu, gpu"):
         TrainerConfig(accelerator="mps")

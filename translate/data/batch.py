@@ -17,8 +17,46 @@ IGNORE_INDEX = -100  # torch's default in cross_entropy, so a forgotten `ignore_
 class Example(NamedTuple):
     """Token ids of one sentence pair, EOS last on both sides, BOS on neither."""
 
-    src_ids: Sequence[int] | npt.NDArray[np.integer]
-    tgt_ids: Sequence[int] | npt.NDArray[np.integer]
+    src_ids: Sequence[int]
+    tgt_ids: Sequence[int]
+
+
+class Padded(NamedTuple):
+    """One side of several sentence pairs.
+
+    Attributes:
+        ids: Token ids, EOS last, [B, longest] or wider; whatever stands behind the tokens of a row has no meaning.
+        lengths: Tokens of each row, EOS counted, [B].
+    """
+
+    ids: npt.NDArray[np.integer]
+    lengths: npt.NDArray[np.integer]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Padded:
+        """Pad at least one row of at least one id."""
+        lengths = np.array([len(row) for row in rows])
+        mask = np.arange(lengths.max()) < lengths[:, None]  # [B, longest]
+        ids = np.zeros(mask.shape, dtype=np.int64)
+        ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+        return cls(ids, lengths)
+
+    def replaced(self, places: Sequence[int], rows: Sequence[Sequence[int]]) -> Padded:
+        """Return these rows with others at some places."""
+        if not rows:
+            return self
+        new = Padded.of(rows)
+        width = max(self.ids.shape[1], new.ids.shape[1])
+        ids, lengths = widened(self.ids, width), self.lengths.copy()
+        ids[places], lengths[places] = widened(new.ids, width), new.lengths
+        return Padded(ids, lengths)
+
+
+def widened(ids: npt.NDArray[np.integer], width: int) -> npt.NDArray[np.integer]:
+    """Return a copy of ids [B, W] with as many columns as `width`, at least W."""
+    wide = np.zeros((len(ids), width), dtype=ids.dtype)
+    wide[:, : ids.shape[1]] = ids
+    return wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +112,18 @@ def collate(examples: Sequence[Example], *, pad_id: int, bos_id: int) -> Batch:
     >>> batch.tgt_in_ids.tolist(), batch.labels.tolist()
     ([[2, 8, 9], [2, 5, 0]], [[8, 9, 3], [5, 3, -100]])
     """
-    src_ids, src_mask = _pad([example.src_ids for example in examples], pad_id)
-    labels, tgt_mask = _pad([example.tgt_ids for example in examples], IGNORE_INDEX)
+    return collate_padded(
+        Padded.of([example.src_ids for example in examples]),
+        Padded.of([example.tgt_ids for example in examples]),
+        pad_id=pad_id,
+        bos_id=bos_id,
+    )
+
+
+def collate_padded(src: Padded, tgt: Padded, *, pad_id: int, bos_id: int) -> Batch:
+    """Do what `collate` does with sides that are padded already."""
+    src_ids, src_mask = _masked(src, pad_id)
+    labels, tgt_mask = _masked(tgt, IGNORE_INDEX)
     tgt_in_ids = np.full_like(labels, pad_id)
     tgt_in_ids[:, 0] = bos_id
     np.copyto(tgt_in_ids[:, 1:], labels[:, :-1], where=tgt_mask[:, 1:])
@@ -83,11 +131,7 @@ def collate(examples: Sequence[Example], *, pad_id: int, bos_id: int) -> Batch:
     return Batch(*map(torch.from_numpy, arrays))
 
 
-def _pad(
-    rows: Sequence[Sequence[int] | npt.NDArray[np.integer]], value: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    lengths = np.array([len(row) for row in rows])
-    mask = np.arange(lengths.max()) < lengths[:, None]  # [B, longest]
-    ids = np.full(mask.shape, value, dtype=np.int64)
-    ids[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-    return ids, mask
+def _masked(side: Padded, value: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the ids of a side, as wide as its longest row and with `value` behind the tokens, and where tokens are."""
+    mask = np.arange(side.lengths.max()) < side.lengths[:, None]  # [B, longest]
+    return np.where(mask, side.ids[:, : mask.shape[1]], np.int64(value)), mask

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from translate.common.files import lock
 from translate.config.data import DataConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.data.augment import augmentations
-from translate.data.batch import Batch, Example, collate
+from translate.data.batch import Batch, Padded, collate_padded, widened
 from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.epoch import EpochPairs, mixture_copies
@@ -30,7 +30,7 @@ from translate.data.token_cache import Rows, cache_key
 from translate.data.tokenizer import Tokenizer
 from translate.data.variants import without_accents
 
-TwoSides = TypeVar("TwoSides", Example, Pair)
+Sides = tuple[Padded, Padded]  # source and target
 _AHEAD = 4  # batches made while the model works on another
 
 
@@ -283,51 +283,57 @@ class TranslationDataModule(LightningDataModule):
 
     def _train_batch(self, indices: Indices, seed: int) -> Batch:
         rows, turned = self._epoch.locate(indices)
-        examples = _turn(self._examples("train", rows), turned)
+        sides = _turn(*self._sides("train", rows), turned)
         if self._tokenizer_config.sampling or self._config.unaccented:
-            self._encode_anew(examples, rows, turned, seed)
-        return self._collate(self._tagged(examples, turned))
+            sides = self._encode_anew(sides, rows, turned, seed)
+        return self._collate(*sides, turned)
 
-    def _encode_anew(self, examples: list[Example], rows: Indices, turned: npt.NDArray[np.bool_], seed: int) -> None:
-        """Replace examples by sampled segmentations and unaccented sources, where these are not too long."""
+    def _encode_anew(self, sides: Sides, rows: Indices, turned: npt.NDArray[np.bool_], seed: int) -> Sides:
+        """Put in sampled segmentations and unaccented sources, where these are not too long."""
         assert self._text is not None
         sampling = self._tokenizer_config.sampling
         unaccented = np.random.default_rng(seed).random(len(rows)) < self._config.unaccented
         places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented).tolist()
         pairs = [self._text.pair("train", int(self._store.text_rows[rows[place]][0])) for place in places]
-        pairs = _turn(pairs, turned[places])
+        pairs = [Pair(*pair[::-1]) if turned[place] else pair for place, pair in zip(places, pairs, strict=True)]
         texts = [
             without_accents(pair.src) if unaccented[place] else pair.src
             for place, pair in zip(places, pairs, strict=True)
         ]
         src = self.tokenizer.encode_src_batch(texts, sampling=sampling, seed=seed)
-        tgt = self.tokenizer.encode_tgt_batch([pair.tgt for pair in pairs], sampling=sampling, seed=seed)
-        for place, *ids in zip(places, src, tgt, strict=True):
-            if max(map(len, ids)) <= self._max_len:
-                examples[place] = Example(*ids)
+        tgt: list[list[int]] = [[] for _ in pairs]  # as it is stored
+        if sampling:
+            tgt = self.tokenizer.encode_tgt_batch([pair.tgt for pair in pairs], sampling=sampling, seed=seed)
+        kept = [at for at in range(len(pairs)) if max(len(src[at]), len(tgt[at])) <= self._max_len]
+        at_places = [places[at] for at in kept]
+        sources = sides[0].replaced(at_places, [src[at] for at in kept])
+        return sources, sides[1].replaced(at_places, [tgt[at] for at in kept]) if sampling else sides[1]
 
     def _valid_batch(self, indices: Indices) -> Batch:
-        return self._collate(self._tagged(self._examples("valid", indices), np.zeros(len(indices), bool)))
+        return self._collate(*self._sides("valid", indices), np.zeros(len(indices), bool))
 
-    def _examples(self, split: str, rows: Indices) -> list[Example]:
-        src, tgt = self._store.rows[f"{split}.src"], self._store.rows[f"{split}.tgt"]
-        return [Example(src[row], tgt[row]) for row in rows]
+    def _sides(self, split: str, rows: Indices) -> Sides:
+        src, tgt = (Padded(*self._store.rows[f"{split}.{side}"].padded(rows)) for side in ("src", "tgt"))
+        return src, tgt
 
-    def _tagged(self, examples: list[Example], turned: npt.NDArray[np.bool_]) -> list[Example]:
-        """Put the code of the target language before each source, if this run has language codes."""
-        if not self._tags:
-            return examples
-        return [
-            Example(np.concatenate([self._tags[turn], example.src_ids]), example.tgt_ids)
-            for example, turn in zip(examples, turned.astype(int), strict=True)
-        ]
-
-    def _collate(self, examples: list[Example]) -> Batch:
-        batch = collate(examples, pad_id=self.tokenizer.pad_id, bos_id=self.tokenizer.bos_id)
+    def _collate(self, src: Padded, tgt: Padded, turned: npt.NDArray[np.bool_]) -> Batch:
+        """Make a batch; with language codes that of the target language comes before each source."""
+        if self._tags:
+            tags = np.array(self._tags)[turned.astype(int)]  # [B, ids of a code]
+            src = Padded(np.concatenate([tags, src.ids], axis=1), src.lengths + tags.shape[1])
+        batch = collate_padded(src, tgt, pad_id=self.tokenizer.pad_id, bos_id=self.tokenizer.bos_id)
         on_gpu = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"
         return batch.pin_memory() if on_gpu else batch
 
 
-def _turn(pairs: list[TwoSides], turned: Iterable[bool]) -> list[TwoSides]:
+def _turn(src: Padded, tgt: Padded, turned: npt.NDArray[np.bool_]) -> Sides:
     """Exchange source and target where `turned` says so."""
-    return [type(pair)(*pair[::-1]) if turn else pair for pair, turn in zip(pairs, turned, strict=True)]
+    if not turned.any():
+        return src, tgt
+    width = max(src.ids.shape[1], tgt.ids.shape[1])
+    one, other = widened(src.ids, width), widened(tgt.ids, width)
+    pick = turned[:, None]
+    return (
+        Padded(np.where(pick, other, one), np.where(turned, tgt.lengths, src.lengths)),
+        Padded(np.where(pick, one, other), np.where(turned, src.lengths, tgt.lengths)),
+    )

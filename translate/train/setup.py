@@ -17,6 +17,7 @@ from torch import nn
 from translate.common.errors import first_line
 from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
+from translate.model.attention import keep_cudnn_out
 from translate.model.transformer import Transformer
 from translate.train.callbacks.checkpoints import KeptCheckpoints
 from translate.train.callbacks.metrics_csv import MetricsCsv
@@ -42,6 +43,7 @@ def training_device(config: TrainerConfig) -> torch.device:
     """
     if config.accelerator == "gpu" and not torch.cuda.is_available():
         raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
+    keep_cudnn_out()
     return torch.device("cuda" if on_gpu(config) else "cpu")
 
 

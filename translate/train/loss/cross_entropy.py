@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 Normalizer = Callable[[Tensor], Tensor]  # as `projected_cross_entropy` describes it
+_GPU_CHUNK = 4096  # tokens; a GPU has the memory, and small products would leave it idle
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -33,21 +34,21 @@ def projected_cross_entropy(
     weight: Tensor,
     labels: Tensor,
     smoothing: float = 0.0,
-    chunk_tokens: int = 512,
+    chunk_tokens: int | None = None,
     normalizer: Normalizer | None = None,
 ) -> Tensor:
     """Return `smoothed_cross_entropy(hidden @ weight.T, labels, smoothing)` without ever holding all logits.
 
-    Tokens go through in chunks; each chunk's gradient is computed while its logits are still in the processor's cache,
-    so backward costs nothing but a scaling. Matrix products are in the dtype of autocast, if on; the softmax, all sums
-    and the gradients are float32.
+    Tokens go through in chunks; each chunk's gradient is computed while its logits are still there, on a CPU in its
+    cache, so backward costs nothing but a scaling. Matrix products are in the dtype of autocast, if on; the softmax,
+    all sums and the gradients are float32.
 
     Args:
         hidden: [tokens, M].
         weight: Output projection [V, M].
         labels: Token ids [tokens].
         smoothing: As in `smoothed_cross_entropy`.
-        chunk_tokens: Tokens per chunk.
+        chunk_tokens: Tokens per chunk; None = as `chunk_size`.
         normalizer: The loss before the logits of the target distribution are subtracted; called with the float32
             logits [tokens, V] of a chunk, it returns a sum over tokens and writes its gradient over the logits.
             None is `log_sum_exp_`, which makes the loss a cross-entropy.
@@ -55,13 +56,18 @@ def projected_cross_entropy(
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
     """
-    dtype = product_dtype(hidden)
+    dtype, chunk_tokens = product_dtype(hidden), chunk_tokens or chunk_size(hidden.device, on_cpu=512)
     needs_grad = torch.is_grad_enabled()  # inside an autograd function it is always off
     with torch.autocast(hidden.device.type, enabled=False):  # only the products of `dtype` are to be rounded to it
         loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
             hidden, weight, labels, smoothing, chunk_tokens, dtype, needs_grad, normalizer or log_sum_exp_
         )
     return loss
+
+
+def chunk_size(device: torch.device, on_cpu: int) -> int:
+    """Return how many tokens to take at a time: on a CPU as many as its cache holds the logits of."""
+    return on_cpu if device.type == "cpu" else _GPU_CHUNK
 
 
 def product_dtype(operand: Tensor) -> torch.dtype:

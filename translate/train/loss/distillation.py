@@ -10,7 +10,7 @@ from torch import Tensor
 from translate.config.train import TrainConfig
 from translate.data.tokenizer import Tokenizer
 from translate.model.transformer import Transformer
-from translate.train.loss.cross_entropy import log_sum_exp_, product_dtype, projected_cross_entropy
+from translate.train.loss.cross_entropy import chunk_size, log_sum_exp_, product_dtype, projected_cross_entropy
 from translate.translator.bundle import find_model, load_bundle, load_bundle_config
 
 
@@ -66,7 +66,7 @@ def projected_distillation(
     teachers: Sequence[TeacherStates],
     share: float,
     smoothing: float = 0.0,
-    chunk_tokens: int = 128,
+    chunk_tokens: int | None = None,
 ) -> Tensor:
     """Return the sum over tokens of (1 - share) * CE(label) + share * CE(teachers), without ever holding all logits.
 
@@ -79,7 +79,7 @@ def projected_distillation(
         teachers: At least one.
         share: Share of the teachers in the loss, from 0, below 1.
         smoothing: Label smoothing, as in `smoothed_cross_entropy`.
-        chunk_tokens: Tokens per chunk.
+        chunk_tokens: Tokens per chunk; None = as `chunk_size`.
 
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
@@ -87,6 +87,7 @@ def projected_distillation(
     Source: Hinton et al. 2015 (arXiv:1503.02531), with a temperature of 1; for translation Kim and Rush 2016
     (arXiv:1606.07947), section 3.1.
     """
+    chunk_tokens = chunk_tokens or chunk_size(hidden.device, on_cpu=128)
     normalizer = partial(_normalizer_, expected=_expected(teachers, chunk_tokens, product_dtype(hidden)), share=share)
     loss = projected_cross_entropy(hidden, weight, labels, smoothing, chunk_tokens, normalizer)
     return (1 - share) * loss

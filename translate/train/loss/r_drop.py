@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from translate.data.batch import Batch
-from translate.train.loss.cross_entropy import log_sum_exp_, projected_cross_entropy
+from translate.train.loss.cross_entropy import chunk_size, log_sum_exp_, projected_cross_entropy
 
 
 def repeat_batch(batch: Batch) -> Batch:
@@ -17,7 +17,12 @@ def repeat_batch(batch: Batch) -> Batch:
 
 
 def projected_r_drop(
-    hidden: Tensor, weight: Tensor, labels: Tensor, alpha: float, smoothing: float = 0.0, chunk_tokens: int = 128
+    hidden: Tensor,
+    weight: Tensor,
+    labels: Tensor,
+    alpha: float,
+    smoothing: float = 0.0,
+    chunk_tokens: int | None = None,
 ) -> Tensor:
     """Sum (CE(p) + CE(q)) / 2 + alpha * (KL(p || q) + KL(q || p)) / 4 over tokens, without ever holding all logits.
 
@@ -30,13 +35,14 @@ def projected_r_drop(
         labels: Token ids [2 tokens].
         alpha: Weight of the divergence, at least 0.
         smoothing: As in `smoothed_cross_entropy`.
-        chunk_tokens: Target tokens per chunk.
+        chunk_tokens: Target tokens per chunk; None = as `chunk_size`.
 
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
 
     Source: Liang et al. 2021 (arXiv:2106.14448), equation 4.
     """
+    chunk_tokens = chunk_tokens or chunk_size(hidden.device, on_cpu=128)
     normalizer = partial(_normalizer_, alpha=alpha)
     return projected_cross_entropy(hidden, weight, labels, smoothing, 2 * chunk_tokens, normalizer) / 2
 

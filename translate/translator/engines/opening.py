@@ -65,8 +65,10 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
 
 
 def _open_in_torch(directory: Path, device: str, precision: str) -> Opened:
+    from translate.model.attention import keep_cudnn_out
     from translate.translator.engines.torch import DTYPES, Int8Engine, TorchEngine
 
+    keep_cudnn_out()
     place = find_device(device)
     if place.type == "cpu":
         limit_threads()
