@@ -26,7 +26,7 @@ _LONGEST = 40  # tokens of a side: pairs that are longer are left out, as they m
 _ROUNDS = 4  # of expectation maximization
 _EACH = 70  # most tokens kept for one of the source
 _LEAST = 3e-4  # probability of a token that is kept
-_RAREST = 0.3  # expected number of times that it was the translation
+_RAREST = 0.5  # expected number of times that it was the translation
 _FREQUENT = 500  # tokens of each direction that every search may choose
 
 
