@@ -34,21 +34,32 @@ def is_plain(text: str) -> bool:
 
 
 def test_no_english_side_comes_twice_and_none_is_one_of_the_hundred_judged_sentences() -> None:
-    sides = [pair for pairs in PAIRS.values() for pair in pairs[1:]]
+    sides = [pair for topic, pairs in PAIRS.items() for pair in pairs[1:] if topic != "set_phrases"]
     assert not [text for text, count in Counter(english.lower() for english, _ in sides).items() if count > 1]
+    sides += PAIRS["set_phrases"][1:]
+    assert len({*PAIRS["set_phrases"]}) == len(PAIRS["set_phrases"])
     with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
         judged = {row["source"].rstrip(".?!").lower() for row in csv.DictReader(file)}
     assert len(judged) == 100
     assert not judged & {text.rstrip(" .?!").lower() for pair in sides for text in pair}
 
 
+PHRASES = ("interfaces", "set_phrases")
+
+
 def test_it_is_read_in_both_directions_file_after_file() -> None:
     one = open_corpus(DataConfig(source="topics"))
     other = open_corpus(DataConfig(source="topics", src_lang="fr", tgt_lang="en"))
     pairs, valid = list(one.train_source.pairs()), list(one.valid())
-    assert pairs == [Pair(*pair) for topic in PAIRS if topic != "valid" for pair in PAIRS[topic][1:]]
+    assert pairs == [Pair(*pair) for topic in PAIRS if topic not in ("valid", *PHRASES) for pair in PAIRS[topic][1:]]
     assert valid == [Pair(*pair) for pair in PAIRS["valid"][1:]]
     assert list(other.train_source.pairs()) == [Pair(fr, en) for en, fr in pairs]
+
+
+def test_set_phrases_are_a_source_of_their_own() -> None:
+    phrases = open_corpus(DataConfig(source="phrases"))
+    assert list(phrases.train_source.pairs()) == [Pair(*pair) for topic in PHRASES for pair in PAIRS[topic][1:]]
+    assert list(phrases.valid()) == [Pair(*pair) for pair in PAIRS["valid"][1:]]
 
 
 def test_the_table_of_its_readme_counts_right() -> None:

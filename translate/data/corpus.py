@@ -20,6 +20,8 @@ from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSou
 __all__ = ["Corpus", "Pair", "open_corpus"]
 
 _HUB_SPLITS = {"valid": "validation", "test": "test"}
+_TOPICS_VALID = "valid.tsv"
+_PHRASES = ("interfaces.tsv", "set_phrases.tsv")  # of the topics those that are a source of their own
 
 
 class Corpus:
@@ -145,6 +147,7 @@ def open_corpus(config: DataConfig) -> Corpus:
         "everyday": _everyday,
         "activities": _activities,
         "topics": _topics,
+        "phrases": _phrases,
         "multi30k": _multi30k,
         "hub": _hub,
         "files": _files,
@@ -171,12 +174,24 @@ def _activities(config: DataConfig) -> Corpus:
 
 
 def _topics(config: DataConfig) -> Corpus:
+    others = {_TOPICS_VALID, *_PHRASES}
+    return _topic_files(config, sorted(path.name for path in topics_dir().glob("*.tsv") if path.name not in others))
+
+
+def _phrases(config: DataConfig) -> Corpus:
+    return _topic_files(config, _PHRASES)
+
+
+def _topic_files(config: DataConfig, names: Sequence[str]) -> Corpus:
     _check_languages(config, "the corpus of topics", ("en", "fr"))
-    valid = topics_dir() / "valid.tsv"
-    topics = sorted(set(topics_dir().glob("*.tsv")) - {valid})
     train, held_out = (
-        FileSource(tuple(map(str, files)), (config.src_lang, config.tgt_lang), True, config.cache_dir)
-        for files in (topics, [valid])
+        FileSource(
+            tuple(str(topics_dir() / name) for name in files),
+            (config.src_lang, config.tgt_lang),
+            True,
+            config.cache_dir,
+        )
+        for files in (names, [_TOPICS_VALID])
     )
     return _corpus(config, train, held_out, {"topics_holdout": None})
 

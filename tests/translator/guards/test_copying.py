@@ -61,6 +61,13 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("Add 1½ cups.", "Ajoutez les tasses.", "Add 2000 cups.", "Ajoutez 2000 tasses.", "Ajoutez 1½ tasses."),
         ("Call +33 1 23 45 67.", "Appelez 33 1.", "Call 2000.", "Appelez le 2000.", "Appelez le +33 1 23 45 67."),
         ("On 24.11.2026 too.", "Le 24 aussi.", "On 2000 too.", "Le 2000 aussi.", "Le 24.11.2026 aussi."),
+        (
+            "He ran it in 3:12:45.",
+            "En 3:12 :45.",
+            "He ran it in 2000.",
+            "Il l'a couru en 2000.",
+            "Il l'a couru en 3:12:45.",
+        ),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
@@ -117,6 +124,21 @@ def test_what_was_kept_is_not_translated_again(tokenizer: Tokenizer, text: str, 
         raise AssertionError(texts)
 
     assert copy_lost([text], [translation(output)], tokenizer, never, "en") == [translation(output)]
+
+
+def test_what_else_a_new_translation_loses_gets_a_stand_in_too(tokenizer: Tokenizer) -> None:
+    answers = {
+        "It is 2000 and not €20.": "C'est 2000 et pas €.",
+        "It is 1990 and not 3000.": "C'est 1990 et pas 3000.",
+    }
+    asked: list[str] = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.extend(texts)
+        return [translation(answers[text]) for text in texts]
+
+    found = copy_lost(["It is $1,250 and not €20."], [translation("C'est $12 et pas €20.")], tokenizer, translate, "en")
+    assert (len(asked), found[0].text) == (2, "C'est $1,250 et pas €20.")
 
 
 @pytest.mark.parametrize("second", ["deux mille", "2000 ou 2000", "12000", "2000,5", "2 000 000"])

@@ -13,7 +13,7 @@ from translate.translator.translator import Translator
         ("The 3rd of May, May 5.", "en", "3 May, 5 May."),
         ("December 25, 1977, Oct. 5", "en", "25 December 1977, 5 October"),
         ("May 5 people came in March 14 times.", "en", "May 5 people came in March 14 times."),
-        ("the 21st century, the 45th, 2ndly", "en", "the twenty-first century, the 45th, 2ndly"),
+        ("the 21st century, the 45th, 2ndly", "en", "the 21st century, the 45th, 2ndly"),
         ("au 2e étage, le 3ème, 1er", "fr", "au deuxième étage, le troisième, 1er"),
         ("le 14 March, 5e-6e", "fr", "le 14 March, cinquième-6e"),
     ],

@@ -21,6 +21,7 @@ def rewritten(text: str, output: str, src_lang: str, tgt_lang: str) -> str:
         ("It is 10.5 km long.", "Il fait 10.5 km de long.", "Il fait 10,5 km de long."),
         ("1,250,000 people.", "1,250,000 personnes.", "1 250 000 personnes."),
         ("1,250,000 people.", "1 250,000 personnes.", "1 250 000 personnes."),
+        ("It costs €1,250.00.", "Ça coûte €1250.00.", "Ça coûte 1 250,00 €."),
         ("A 2.5-hour film.", "Un film de 2.5 heures.", "Un film de 2,5 heures."),
         ("It rose by 3.5% to $1,200.50.", "De 3.5 % à $1,200.50.", "De 3,5 % à 1 200,50 $."),
         ("It costs €20.", "Ça coûte €20.", "Ça coûte 20 €."),

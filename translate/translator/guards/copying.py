@@ -56,8 +56,9 @@ def copy_lost(
 ) -> list[Translation]:
     """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
 
-    A new one counts only if its best hypothesis holds every stand-in once, and of the others those that do; behind them
-    come hypotheses of the lossy one, so that there are as many. Scores and token ids are of the text with stand-ins.
+    A new one counts only if its best hypothesis holds every stand-in once and has lost nothing else, and of the others
+    those that do; behind them come hypotheses of the lossy one, so that there are as many. What else was lost gets a
+    stand-in in the next attempt. Scores and token ids are of the text with stand-ins.
 
     Args:
         texts: Clean sources.
@@ -83,12 +84,20 @@ def copy_lost(
         again = translate([one.text for one in masked.values()]) if masked else ()
         for (place, one), new in zip(masked.items(), again, strict=True):
             filled = [(other, one.fill(other.text)) for other in new.hypotheses]
-            if filled[0][1] is not None:
+            best = filled[0][1]
+            if best is not None and (more := _newly_lost(texts[place], best, lost[place], tokenizer, kept)):
+                lost[place] = sorted([*lost[place], *more])
+            elif best is not None:
                 good = [other._replace(text=text) for other, text in filled if text is not None]
                 lossy = found[place].hypotheses[: len(filled) - len(good)]
                 results[place] = new._replace(text=good[0].text, hypotheses=(*good, *lossy))
                 del lost[place]
     return results
+
+
+def _newly_lost(text: str, output: str, known: list[LostPart], tokenizer: Tokenizer, kept: Kept) -> list[LostPart]:
+    """Return what of a text an output has lost beyond the parts that are known to be."""
+    return [one for one in lost_parts(text, output, tokenizer, kept(text)) if one not in known]
 
 
 def translate_copied(

@@ -15,7 +15,7 @@ _MONTH_DAY = re.compile(  # "In March 14 people came" is none
 )
 _DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
 _ORDINAL = {
-    "en": re.compile(r"(?<![\w.,-])(\d{1,2})(?:st|nd|rd|th)(?!\w)"),
+    "en": re.compile(r"(?<![\w.,-])(\d{1,2})(?:st|nd|rd|th)(?!\w|[ -]centur)"),  # the XXIe siècle has another form
     "fr": re.compile(r"(?<![\w.,-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
 }
 _ENGLISH_ORDINALS = (

@@ -15,6 +15,7 @@ from translate.translator.guards.symbols import has_letters, unknown_parts
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d{1,2}(?!\d|[.,]\d)")
 _FORMULA = re.compile(r"(?<![\w.,])\d[\d.,]*(?:\s?[-+×÷*/=<>≤≥±x]\s?\d[\d.,]*)+")
+_DURATION = re.compile(r"(?<![\w.,:])\d{1,3}(?::[0-5]\d){2}(?![\w:])")  # 3:12:45
 _GROUPED = re.compile(  # three digits each, as French writes thousands
     r"(?<![\w.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d+)?(?!\w|[ \u00a0\u202f.,]?\d)"
 )
@@ -159,6 +160,7 @@ def _number(number: str) -> str:
 _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (ADDRESS, "word", _has_text),
     (TIME, "time", has_time),
+    (_DURATION, "number", _has_text),
     (_REFERENCE, "number", _has_text),
     (_CODE, "word", _has_text),
     (_GROUPS, "number", _has_groups),

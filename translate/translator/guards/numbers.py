@@ -80,14 +80,19 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
 
 
 def _numbers(text: str, src_lang: str, tgt_lang: str, kept: Ranges) -> dict[str, str]:
-    """Return the numbers of a source that the other language writes in another way, in plain form, and how."""
+    """Return the numbers of a source that the other language writes in another way, and how.
+
+    They are in plain form, with and without marks between thousands.
+    """
     thousands, decimal = _MARKS[src_lang]
     into = {thousands: _MARKS[tgt_lang][0], decimal: _MARKS[tgt_lang][1], "\u00a0": ",", "\u202f": ","}
-    return {
-        _plain(match[0]): "".join(into.get(character, character) for character in match[0])
-        for match in _NUMBERS[src_lang].finditer(text)
-        if not overlaps(match.start(), match.end(), kept)
-    }
+    numbers: dict[str, str] = {}
+    for match in _NUMBERS[src_lang].finditer(text):
+        if not overlaps(match.start(), match.end(), kept):
+            written = "".join(into.get(character, character) for character in match[0])
+            ungrouped = re.sub(_SPACE if src_lang == "fr" else ",", "", match[0])
+            numbers |= {_plain(match[0]): written, _plain(ungrouped): written}
+    return numbers
 
 
 def _plain(number: str) -> str:
