@@ -68,6 +68,7 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
             "Il l'a couru en 2000.",
             "Il l'a couru en 3:12:45.",
         ),
+        ("AF1234 is late.", "APRÈS est en retard.", "Tom is late.", "Tom est en retard.", "AF1234 est en retard."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
@@ -99,7 +100,7 @@ def test_what_was_lost_is_translated_with_a_stand_in(
         ("1234567 people.", "1 234 567 personnes."),
         ("Pi is 3.1416.", "Pi est 3,1416."),
         ("It is 999.", "C'est mille."),  # fewer than four digits may be words
-        ("B4711 is a code.", "C'est un code."),
+        ("The b4711 and an MP3.", "Le b47 et un fichier."),
         ("Łukasz sleeps.", "Łukasz dort."),
         ("Ask a@x.org.", "Demande à a@x.org."),
         ("It is 3+4.", "C'est 3 + 4."),

@@ -24,7 +24,9 @@ _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
 _QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[gl]|[ckm]?m[²³]?)(?!\w)")
-_CODE = re.compile(r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|[A-Z]{1,8}-\d{1,4}(?!\w))")  # C++, F-16
+_CODE = re.compile(  # C++, F-16, AF1234
+    r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5})(?!\w))"
+)
 _FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
     r"(?<![\w.,])(?:\+?\(?\d{1,4}\)?(?:[ -]\(?\d{1,4}\)?){2,}|(?:\+\d{1,3}[ .])?\d{1,4}(?:\.\d{1,4}){2,})(?!\w|[.,:]\d)"
