@@ -51,7 +51,7 @@ def test_a_directory_of_its_name_comes_first_if_it_holds_a_model(
 
 def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[str], caplog) -> None:
     assert infer(["-v", "I don't understand the question.", "Merci beaucoup."]) == 0
-    assert capsys.readouterr().out == "Je ne comprends pas la question.\nThank you very much.\n"
+    assert capsys.readouterr().out == "Je ne comprends pas la question.\nThanks a lot.\n"
     assert f"model {models_dir() / SHIPPED}" in caplog.text
 
 
@@ -70,7 +70,7 @@ def test_the_library_opens_it_without_being_asked() -> None:
     found = translator.translate(["I don't understand the question.", "Merci beaucoup."], tgt_lang="auto")
     assert [(one.text, one.tgt_lang) for one in found] == [
         ("Je ne comprends pas la question.", "fr"),
-        ("Thank you very much.", "en"),
+        ("Thanks a lot.", "en"),
     ]
 
 
@@ -103,4 +103,4 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         "print(Translator.load().translate(['Where is the library?'])[0].text)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "Où se trouve la bibliothèque\u00a0?\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "Où est la bibliothèque\u00a0?\n"), done.stderr

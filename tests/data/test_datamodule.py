@@ -17,6 +17,7 @@ from translate.config.data import DataConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.data.batch import IGNORE_INDEX
 from translate.data.datamodule import TranslationDataModule
+from translate.data.tokenizer import Tokenizer
 
 MULTI30K = Path(__file__).parents[3] / "shared" / "multi30k" / "raw"
 PAIRS = 110
@@ -170,7 +171,7 @@ def test_sources_begin_with_the_tag_of_their_targets_language(config, tmp_path, 
     if not sampling:
         assert max(b.src_ids.shape[0] * max(b.src_ids.shape[1], b.labels.shape[1]) for b in batches) <= 60
     data_module(config).tokenizer.save(tmp_path)
-    with pytest.raises(ValueError, match="no tag <2en>"):
+    with pytest.raises(ValueError, match="no tag <2fr>"):
         data_module(settings, path=str(tmp_path))
 
 
@@ -216,6 +217,20 @@ def test_a_given_tokenizer_is_used(config, tmp_path):
     data = data_module(config, vocab_size=310)
     data.tokenizer.save(tmp_path)
     assert data_module(config, path=str(tmp_path)).tokenizer.src_vocab_size == 310
+
+
+def test_a_given_tokenizer_needs_a_tag_of_the_target_language_alone(config, tmp_path):
+    texts = ["a cat sleeps", "un chat dort", "two dogs run", "deux chiens courent"] * 40
+    Tokenizer.train(texts, texts, vocab_size=300, languages=["fr"], directory=tmp_path / "tok")
+    settings = dataclasses.replace(config, language_tags=True)
+    data = TranslationDataModule(settings, TokenizerConfig(path=str(tmp_path / "tok")), seed=1)
+    data.prepare()
+    tag = data.tokenizer.tagged("fr").tag_ids
+    assert all(row[: len(tag)].tolist() == list(tag) for batch in data.train_dataloader() for row in batch.src_ids)
+    both = dataclasses.replace(settings, both_directions=True)
+    data = TranslationDataModule(both, TokenizerConfig(path=str(tmp_path / "tok")), seed=1)
+    with pytest.raises(ValueError, match="<2en>"):
+        data.prepare()
 
 
 def test_a_given_tokenizer_of_the_other_kind_is_refused(config, tmp_path):
@@ -426,5 +441,5 @@ def test_batches_made_ahead_do_not_move_the_saved_position(config):
 
 def test_resuming_with_other_data_is_refused(config, tmp_path):
     fit(config, max_epochs=1, callbacks=[SaveAt("on_train_epoch_end", tmp_path)])
-    with pytest.raises(ValueError, match=r"checkpoint's epochs have \d+ batches and these data give \d+"):
+    with pytest.raises(ValueError, match="was trained on another text and another tokenizer; resume with the data"):
         fit(dataclasses.replace(config, max_pairs=50), max_epochs=2, resume=tmp_path / "1.ckpt")

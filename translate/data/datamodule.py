@@ -142,7 +142,7 @@ class TranslationDataModule(LightningDataModule):
         self._tags: list[tuple[int, ...]] = []  # of target and source language, if sources have them
         self._max_len = corpus_config.max_len - corpus_config.language_tags  # of what is stored, without tag
         self._loader: BatchLoader | None = None
-        self._resume_at: dict[str, int] = {}
+        self._resume_at: dict[str, Any] = {}
 
     def texts(self) -> tuple[Iterator[str], Iterator[str]]:
         """Stream the clean training texts, sources and targets; after `prepare`."""
@@ -179,8 +179,8 @@ class TranslationDataModule(LightningDataModule):
         self.corpus = open_corpus(config)
         text = cached_text(self.corpus, rules, cache_dir, augmentations(config))
         languages = (config.tgt_lang, config.src_lang) if config.language_tags else ()
-        self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages))
-        self._tags = [self.tokenizer.tagged(language).tag_ids for language in languages]
+        self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages), config.tgt_langs)
+        self._tags = [self.tokenizer.tagged(language).tag_ids for language in languages if language in config.tgt_langs]
         tokens = cached_tokens(text, self.tokenizer, self._max_len, cache_dir)
         self.cleaning = CleaningReport({**asdict(rules), "max_len": config.max_len}, text.counts)
         for split, dropped in tokens.dropped.items():
@@ -217,6 +217,7 @@ class TranslationDataModule(LightningDataModule):
         plan = self._local_plan if world_size == 1 else self._plan("train", rank, world_size)
         self._loader = BatchLoader(plan, self._train_batch, seed=self._seed)
         if self._resume_at:
+            self._check_identity(self._resume_at["data"])
             self._loader.load_state_dict(self._resume_at)
             self._resume_at = {}
         return self._loader
@@ -226,8 +227,8 @@ class TranslationDataModule(LightningDataModule):
         return FixedBatches(self._plan("valid", *self._place), self._valid_batch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position in the epoch, which Lightning keeps in every checkpoint."""
-        return self._loader.state_dict() if self._loader else {}
+        """Return the position in the epoch, and what tells other data, which Lightning keeps in every checkpoint."""
+        return {**self._loader.state_dict(), "data": self._identity} if self._loader else {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Let the next `train_dataloader` go on from there."""
@@ -236,6 +237,22 @@ class TranslationDataModule(LightningDataModule):
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         """Copy a batch; from page-locked memory while the GPU computes."""
         return batch.to(device, non_blocking=device.type == "cuda")
+
+    @property
+    def _identity(self) -> list[str]:
+        """What changes with the training text or the tokenizer."""
+        assert self._text is not None
+        return [self._text.key, self.tokenizer.fingerprint]
+
+    def _check_identity(self, before: list[str]) -> None:
+        changed = [
+            name for name, was, now in zip(("text", "tokenizer"), before, self._identity, strict=True) if was != now
+        ]
+        if changed:
+            raise ValueError(
+                f"the checkpoint was trained on another {' and another '.join(changed)}; resume with the data and the "
+                "data and tokenizer settings of the first run"
+            )
 
     @property
     def _store(self) -> TokenStore:

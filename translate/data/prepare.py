@@ -104,12 +104,23 @@ def cached_text(
 
 
 def cached_tokenizer(
-    text: TextStore, config: TokenizerConfig, cache_dir: Path, languages: Sequence[str] = ()
+    text: TextStore,
+    config: TokenizerConfig,
+    cache_dir: Path,
+    languages: Sequence[str] = (),
+    targets: Sequence[str] = (),
 ) -> Tokenizer:
     """Return the tokenizer of `config.path`, or one trained on the training pairs if the cache lacks it.
 
+    Args:
+        text: The pairs.
+        config: Path, or kind and size.
+        cache_dir: Folder of the cache.
+        languages: A trained one gets tags of these.
+        targets: That of a path must have tags of these.
+
     Raises:
-        ValueError: If it cannot be trained, or is not `config.joint`, or lacks a tag of `languages`.
+        ValueError: If it cannot be trained, or is not `config.joint`, or lacks a tag of `targets`.
     """
     if config.path is not None:
         tokenizer = Tokenizer.load(config.path)
@@ -118,7 +129,7 @@ def cached_tokenizer(
             raise ValueError(
                 f"tokenizer.path ({config.path}) is {kind}; set tokenizer.joint={str(tokenizer.joint).lower()}"
             )
-        for language in languages:
+        for language in targets:
             tokenizer.tagged(language)  # refuses one without
         return tokenizer
     settings: tuple[object, ...]

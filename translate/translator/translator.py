@@ -410,7 +410,7 @@ class Translator:
         form = plain_form(text)
         if {self.config.src_lang, self.config.tgt_lang} != {"en", "fr"}:
             return form
-        return form._replace(text=plain_marks(plain_dates(form.text, self.config.src_lang)))
+        return form._replace(text=plain_marks(plain_dates(form.text, self.config.src_lang), self.config.src_lang))
 
     def _translate_protected(
         self,

@@ -144,10 +144,12 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             {"one": {}, "two": {"seed": 2}, "three": {"init_from": "{two}"}, "four": {"average": ["one", "three"]}},
             r"stages\.four: average: the weights of one come from one and those of three from two; only networks",
         ),
+        ({"one": {"init_from": "no/such"}}, r"stages\.one: no model in no/such"),
         (
-            {"one": {"init_from": "x"}, "two": {"init_from": "y"}, "three": {"average": ["one", "two"]}},
-            r"stages\.three: average: the weights of one come from x and those of two from y;",
+            {"one": {"init_from": "en-fr", "model.d_model": 512}},
+            r"stages\.one: model\.d_model \(512\) is 320 in init_from",
         ),
+        ({"one": {}, "two": {"trainer.loggers": {}}}, r"stages\.two: trainer\.loggers=\{\} changes nothing"),
         (
             {"one": {}, "two": {"init_from": "{one}", "data.src_lang": "fr"}, "three": {"average": ["one", "two"]}},
             r"stages\.three: average: one and two have other languages or tags",

@@ -288,7 +288,9 @@ def test_a_lone_word_behind_a_mark_too_if_the_model_does_not_read_that() -> None
 def test_the_model_of_the_package_knows_single_words(general: Translator) -> None:
     texts = ["Hello", "Cat", "Milk", "Paris"]
     assert [one.text for one in general.translate(texts, tgt_lang="fr")] == ["Bonjour", "Chat", "Lait", "Paris"]
-    assert [one.text for one in general.translate(texts[2:3], tgt_lang="fr", copy_guard=False)] == ["Milk"]
+    for guard, expected in ((True, "Lait"), (False, "Milk")):
+        (milk,) = general.translate(["Milk"], tgt_lang="fr", copy_guard=guard, form_guard=False)
+        assert milk.text == expected
 
 
 def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Translator) -> None:

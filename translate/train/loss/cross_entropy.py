@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 Normalizer = Callable[[Tensor], Tensor]  # as `projected_cross_entropy` describes it
-_GPU_CHUNK = 4096  # tokens; a GPU has the memory, and small products would leave it idle
+_GPU_TOKENS, _GPU_LOGITS = 4096, 2**26  # of a chunk at most: small products would leave a GPU idle
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -56,7 +56,7 @@ def projected_cross_entropy(
     Returns:
         A scalar, in nats; differentiable once, in `hidden` and `weight`.
     """
-    dtype, chunk_tokens = product_dtype(hidden), chunk_tokens or chunk_size(hidden.device, on_cpu=512)
+    dtype, chunk_tokens = product_dtype(hidden), chunk_tokens or chunk_size(hidden, weight, on_cpu=512)
     needs_grad = torch.is_grad_enabled()  # inside an autograd function it is always off
     with torch.autocast(hidden.device.type, enabled=False):  # only the products of `dtype` are to be rounded to it
         loss: Tensor = _ProjectedCrossEntropy.apply(  # type: ignore[no-untyped-call]
@@ -65,9 +65,14 @@ def projected_cross_entropy(
     return loss
 
 
-def chunk_size(device: torch.device, on_cpu: int) -> int:
-    """Return how many tokens to take at a time: on a CPU as many as its cache holds the logits of."""
-    return on_cpu if device.type == "cpu" else _GPU_CHUNK
+def chunk_size(hidden: Tensor, weight: Tensor, on_cpu: int) -> int:
+    """Return how many tokens of `hidden` to take at a time: on a CPU as many as its cache holds the logits of.
+
+    In float16 no more than that on a GPU either, since sums over many tokens leave its range.
+    """
+    if hidden.device.type == "cpu" or product_dtype(hidden) == torch.float16:
+        return on_cpu
+    return max(on_cpu, min(_GPU_TOKENS, _GPU_LOGITS // weight.size(0)))
 
 
 def product_dtype(operand: Tensor) -> torch.dtype:

@@ -87,7 +87,7 @@ def projected_distillation(
     Source: Hinton et al. 2015 (arXiv:1503.02531), with a temperature of 1; for translation Kim and Rush 2016
     (arXiv:1606.07947), section 3.1.
     """
-    chunk_tokens = chunk_tokens or chunk_size(hidden.device, on_cpu=128)
+    chunk_tokens = chunk_tokens or chunk_size(hidden, weight, on_cpu=128)
     normalizer = partial(_normalizer_, expected=_expected(teachers, chunk_tokens, product_dtype(hidden)), share=share)
     loss = projected_cross_entropy(hidden, weight, labels, smoothing, chunk_tokens, normalizer)
     return (1 - share) * loss

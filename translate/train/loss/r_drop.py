@@ -42,7 +42,7 @@ def projected_r_drop(
 
     Source: Liang et al. 2021 (arXiv:2106.14448), equation 4.
     """
-    chunk_tokens = chunk_tokens or chunk_size(hidden.device, on_cpu=128)
+    chunk_tokens = chunk_tokens or chunk_size(hidden, weight, on_cpu=128)
     normalizer = partial(_normalizer_, alpha=alpha)
     return projected_cross_entropy(hidden, weight, labels, smoothing, 2 * chunk_tokens, normalizer) / 2
 

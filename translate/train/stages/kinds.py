@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from translate.common.command import importing
 from translate.config.decode import METRICS
 from translate.config.model import ModelConfig
 from translate.config.train import TrainConfig
+from translate.data.tokenizer import Tokenizer
 from translate.translator.bundle import find_model, load_bundle_config
 
 Earlier = Mapping[str, "Stage"]  # the stages before one, by name
@@ -86,8 +88,14 @@ class Training(Stage):
         if config.init_from is None:
             return cls(name, directory, config, name)
         start = Path(config.init_from)
-        inside = (one.origin for one in earlier.values() if start in (one.directory, one.directory / "model"))
-        return cls(name, directory, config, next(inside, str(start)))
+        inside = [one.origin for one in earlier.values() if start in (one.directory, one.directory / "model")]
+        if inside:
+            return cls(name, directory, config, inside[0])
+        with importing():
+            from translate.train.weights.warm_start import inherit_settings
+
+        inherit_settings(config)  # refuses what does not fit
+        return cls(name, directory, config, str(find_model(config.init_from)))
 
 
 class Existing(Stage):
@@ -106,9 +114,9 @@ class Existing(Stage):
             src_lang=bundle.src_lang,
             tgt_lang=bundle.tgt_lang,
             language_tags=bool(bundle.tgt_langs),
-            both_directions=len(bundle.tgt_langs) > 1,
+            both_directions=bundle.src_lang in bundle.tgt_langs,
         )
-        pieces = replace(config.tokenizer, path=str(model), joint=bundle.model.share_embeddings)
+        pieces = replace(config.tokenizer, path=str(model), joint=Tokenizer.load(model).joint)
         config = replace(config, model=bundle.model, data=data, tokenizer=pieces, decode=bundle.decode)
         return cls(name, model, config, str(model))
 

@@ -93,6 +93,8 @@ def _changes(entry: Entry, kind: type[Stage], earlier: Earlier) -> dict[str, Any
             raise ValueError(f"{key} does nothing {kind.PLACE}")
         if key in changes:
             raise ValueError(f"{key} is given twice")
+        if value == {}:
+            raise ValueError(f"{key}={{}} changes nothing, since mappings are merged; leave it out")
         changes[key] = _fill_in(value, key, earlier)
     return changes
 

@@ -15,8 +15,8 @@ _MONTH_DAY = re.compile(  # "In March 14 people came" is none
 )
 _DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
 _ORDINAL = {
-    "en": re.compile(r"(?<![\w.,-])(\d{1,2})(?:st|nd|rd|th)(?!\w|[ -]centur)"),  # the XXIe siècle has another form
-    "fr": re.compile(r"(?<![\w.,-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
+    "en": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:st|nd|rd|th)(?!\w|[ -]centur)"),  # the XXIe siècle has another form
+    "fr": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
 }
 _ENGLISH_ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
@@ -35,8 +35,9 @@ _ORDINALS = {"en": _ENGLISH_ORDINALS.split(), "fr": _FRENCH_ORDINALS.split()}  #
 def _times(before: str) -> re.Pattern[str]:
     """Return a pattern of times of day, with a colon, "p.m." or "h"; `before` is what precedes "h" without minutes."""
     return re.compile(
-        rf"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?![\w:])|{before}\s?h(?!\w)"
-        r"|(?=\s?[ap]\.?m\b))(?:\s?(?P<half>[ap])\.?m\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
+        r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?!(?![AaPp][Mm]\b)[\w:])"
+        rf"|{before}\s?h(?!\w)"
+        r"|(?=\s?[AaPp]\.?[Mm]\b))(?:\s?(?P<half>[AaPp])\.?[Mm]\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
     )
 
 
@@ -102,7 +103,7 @@ def write_time(time: str, lang: str) -> str:
         return f"{hour}:{minute:02}"
     if lang != "fr" or not match["half"]:
         return time
-    hour = hour % _HOURS_OF_HALF + (_HOURS_OF_HALF if match["half"] == "p" else 0)
+    hour = hour % _HOURS_OF_HALF + (_HOURS_OF_HALF if match["half"] in "pP" else 0)
     return f"{hour}\u00a0h\u00a0{minute:02}" if minute else f"{hour}\u00a0h"
 
 
@@ -117,9 +118,16 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     if lang == "en":
         written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
     elif lang == "fr" and not _HALF_OF_DAY.search(output):
-        later = {_clock(match): write_time(match[0], lang) for match in TIME.finditer(text) if match["half"] == "p"}
+        later = {
+            _clock(match): write_time(match[0], lang) for match in TIME.finditer(text) if match["half"] in ("p", "P")
+        }
         found = [match for pattern in (_ALONE, _HOURS) for match in pattern.finditer(output)]
-        written = {match[0]: later.get(_clock(match), match[0]) for match in found}
+        written = {
+            match[0]: write_time(match[0], lang)
+            if match.groupdict().get("half")
+            else later.get(_clock(match), match[0])
+            for match in found
+        }
     else:
         written = {}
     return {time: other for time, other in written.items() if other != time}

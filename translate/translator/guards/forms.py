@@ -35,6 +35,13 @@ _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
 )
 _QUOTED = re.compile(r'(?<!\w)["“]\s*([^"“”«»]*[^\s"“”«»])\s*["”](?!\w)')
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\w)([^*]*\w[.,!?]?)\1(?![\w*])")
+_OPENING_BRACKET = re.compile(r"(?<!\S)\((?=[^\W\d_])")
+_SLASH = re.compile(r"(?<![\w/])(and)/(or)(?![\w/])")
+_ABBREVIATIONS = (  # of English, that are read as words
+    (re.compile(r"\b(N|n)o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
+    (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
+    (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
+)
 _NO_PROSE = re.compile(r"[/@_\\#=]")
 _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
@@ -116,14 +123,22 @@ def _spaced_word(word: str) -> str:
     return word if _NO_PROSE.search(word) or ADDRESS.search(word) else _TIGHT.sub(r"\g<0> ", word)
 
 
-def plain_marks(text: str) -> str:
-    """Return a text without *emphasis*, with quotation marks that do not touch the words, around sentences plain ones.
+def plain_marks(text: str, src_lang: str) -> str:
+    """Return a text without *emphasis*, with marks that do not touch the words, around sentences plain ones.
 
-    A model that has read little in quotation marks does not know the first word behind one: it has no space before it.
+    A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
+    space before it. Of English "and/or" has spaces, too, and "no. 5", "i.e." and "e.g." are written out.
 
-    >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.')
+    >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'
+    >>> plain_marks("Bus no. 5 (the old one) and/or a taxi, e.g. mine, at 80 km/h.", "en")
+    'Bus number 5 ( the old one) and / or a taxi, for example mine, at 80 km/h.'
     """
+    text = _OPENING_BRACKET.sub("( ", text)
+    if src_lang == "en":
+        text = _SLASH.sub(r"\1 / \2", text)
+        for pattern, words in _ABBREVIATIONS:
+            text = pattern.sub(words, text)
 
     def spaced(match: re.Match[str]) -> str:
         return f"« {match[1]} »" if match[1][-1].isalnum() else f'"{match[1]}"'

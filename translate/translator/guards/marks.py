@@ -12,9 +12,12 @@ from translate.translator.translation import Translation
 
 _SPACE = "[ \u00a0\u202f]"
 _IN_QUOTES = re.compile(rf'(?<!\w)"{_SPACE}*([^"]*[^"\s]){_SPACE}*"(?!\w)')
+_TIGHT_SLASH = (re.compile(rf"(?<=\w){_SPACE}/{_SPACE}(?=\w)"), "/")
 _ENTITY = re.compile(r"&#?\w{1,10};")  # of HTML
+_IN_BRACKETS = (re.compile(rf"\({_SPACE}+(?=\w)"), "(")
 _RULES = {  # by the language of the translation
     "fr": (
+        _IN_BRACKETS,
         (re.compile(rf"\b((?:[cdjlmnst]|qu)['’]){_SPACE}+(?=\w)", re.IGNORECASE), r"\1"),
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
@@ -22,6 +25,7 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"(?<=[^\s.!?;:…]){_SPACE}*([!?;]+|:)(?=\s|\Z)"), "\u00a0\\1"),
     ),
     "en": (
+        _IN_BRACKETS,
         (re.compile(rf"(?<=\d){_SPACE}%(?!\w)"), "%"),
         (re.compile(rf"(?<=\S){_SPACE}+([!?]+|[;:,.])(?=\s|\Z)"), r"\1"),
         (_IN_QUOTES, r'"\1"'),
@@ -35,8 +39,8 @@ def marks_of_the_language(
     """Return translations with the spaces that their language has beside its marks.
 
     French has a no-break space within « », and before a percent sign, colon, semicolon, question and exclamation mark,
-    and no space behind an apostrophe; English has none before a mark and within " ". Other languages are left as they
-    are.
+    and no space behind an apostrophe; English has none before a mark and within " ". Neither has one behind an opening
+    bracket, nor beside slashes that have none in the source. Other languages are left as they are.
 
     Args:
         texts: Clean sources.
@@ -44,12 +48,15 @@ def marks_of_the_language(
         kept: Where a text holds what comes through as it is, or as a term.
     """
     return [
-        _with_marks(one, [text[start:end] for start, end in kept(text)]) for text, one in zip(texts, found, strict=True)
+        _with_marks(text, one, [text[start:end] for start, end in kept(text)])
+        for text, one in zip(texts, found, strict=True)
     ]
 
 
-def _with_marks(found: Translation, kept: Sequence[str]) -> Translation:
-    rules = _RULES.get(found.tgt_lang)
+def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translation:
+    rules = _RULES.get(found.tgt_lang, ())
+    if rules and "/" in text and " / " not in text:
+        rules = (*rules, _TIGHT_SLASH)
     if not rules or not found.hypotheses:
         return found
     outputs = [one.text for one in found.hypotheses]
