@@ -192,6 +192,21 @@ class Tokenizer:
         ids = self._src.encode(text)
         return any(token == self.unk_id or token >= self.src_vocab_size or self._src.is_byte(token) for token in ids)
 
+    def barely_knows(self, text: str) -> bool:
+        """Return whether a source text has a letter that no piece holds beside another one, in either case.
+
+        Such letters were rare in the text that the tokenizer learnt from, and a model knows hardly more of them than of
+        those without a piece.
+        """
+        letters = {letter for letter in text.lower() if letter != letter.upper()}
+        return not letters <= self._usual_letters
+
+    @cached_property
+    def _usual_letters(self) -> frozenset[str]:
+        pieces = map(self._src.id_to_piece, range(self._src.get_piece_size()))
+        words = (piece.replace("\u2581", "").lower() for piece in pieces)
+        return frozenset(letter for word in words if len(word) > 1 for letter in word)
+
     def encode_tgt(self, text: str) -> list[int]:
         """Return the ids of one target sentence, EOS appended, no BOS."""
         return self.encode_tgt_batch([text])[0]

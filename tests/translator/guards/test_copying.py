@@ -69,6 +69,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
             "Il l'a couru en 3:12:45.",
         ),
         ("AF1234 is late.", "APRÈS est en retard.", "Tom is late.", "Tom est en retard.", "AF1234 est en retard."),
+        ("Hello {name}, hi.", "Salut zezege.", "Hello Tom, hi.", "Bonjour Tom.", "Bonjour {name}."),
+        ("Set X_Y=5 now.", "Mets XY5.", "Set Tom now.", "Mets Tom.", "Mets X_Y=5."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
@@ -291,6 +293,13 @@ def test_the_model_of_the_package_knows_single_words(general: Translator) -> Non
     for guard, expected in ((True, "Lait"), (False, "Milk")):
         (milk,) = general.translate(["Milk"], tgt_lang="fr", copy_guard=guard, form_guard=False)
         assert milk.text == expected
+
+
+def test_letters_that_no_longer_piece_has_are_barely_known(general: Translator) -> None:
+    known = [general.tokenizer.barely_knows(text) for text in ("Müller", "São", "NOËL", "l'Âge, 5 € !", "nº")]
+    assert known == [True, True, False, False, False]
+    (found,) = general.translate(["Mr. Müller lives in São Paulo."], tgt_lang="fr")
+    assert ("Müller" in found.text, "São Paulo" in found.text) == (True, True)
 
 
 def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Translator) -> None:

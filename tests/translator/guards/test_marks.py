@@ -56,6 +56,7 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
     ("text", "lang", "read"),
     [
         ("The “best” and *very* **good** one", "en", "The « best » and very good one"),
+        ("**Important:** _really_ good, a_b_c, __init__ too", "en", "Important: really good, a_b_c, init too"),
         ('"Stop," he said. "You (there)!"', "en", '"Stop," he said. "You ( there)!"'),
         ("Il dit «\u202foui\u202f» ou «non».", "fr", "Il dit « oui » ou « non »."),
         ('2 * 3 * 4, a*b*c, 5" and 6", f(x)', "en", '2 * 3 * 4, a*b*c, 5" and 6", f(x)'),

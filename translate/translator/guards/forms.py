@@ -34,7 +34,7 @@ _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
     r"(?<=[^\W\d_]{2})(?:,(?=[^\W\d_]{2})|[.!?](?=[A-ZÀ-Þ][a-zß-ÿœ]*+(?:[^\w.]|\Z)))"
 )
 _QUOTED = re.compile(r'(?<!\w)["“]\s*([^"“”«»]*[^\s"“”«»])\s*["”](?!\w)')
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=\w)([^*]*\w[.,!?]?)\1(?![\w*])")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|__?)(?=[^\W_])([^*_]*[^\W_][.,:;!?]?)\1(?![\w*])")
 _OPENING_BRACKET = re.compile(r"(?<!\S)\((?=[^\W\d_])")
 _SLASH = re.compile(r"(?<![\w/])(and)/(or)(?![\w/])")
 _ABBREVIATIONS = (  # of English, that are read as words
@@ -124,7 +124,7 @@ def _spaced_word(word: str) -> str:
 
 
 def plain_marks(text: str, src_lang: str) -> str:
-    """Return a text without *emphasis*, with marks that do not touch the words, around sentences plain ones.
+    """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
     space before it. Of English "and/or" has spaces, too, and "no. 5", "i.e." and "e.g." are written out.

@@ -77,7 +77,7 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) 
     lost = [word for word in words if has_letters(word.text) and output.count(word.text) < text.count(word.text)]
     for start, end in kept:
         output = output.replace(text[start:end], "", 1)
-    taken = [*kept, *((word.start, word.start + len(word.text)) for word in words)]
+    taken = [*kept, *((word.start, word.start + len(word.text)) for word in words if has_letters(word.text))]
     inside = {place for start, end in taken for place in range(start, end)}
     for pattern, kind, is_kept in _KINDS:
         for match in pattern.finditer(text):

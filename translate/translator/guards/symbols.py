@@ -12,6 +12,7 @@ from translate.translator.translation import Translation, join_segments
 
 _WORD = re.compile(r"[^\s\"“”«»()\[\]]+")
 _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f'’“”«»…–—-]+")
+_CODE = re.compile(r"[<=>\\`{|}]|\w_\w")  # of plain characters those that tokenizers of prose lack
 _RARE = re.compile("[©®™]")  # known and lost all the same
 _SIGN = re.compile(r"(?<!\S)(?:[:;]'?-?[()]+|<3|[|>]|[-=]>)(?!\S)")  # the like of plain characters
 _LAST_BRACKETS = re.compile(  # of a sentence, around words
@@ -27,21 +28,24 @@ _MARKS = " \u00a0\u202f.,;:!?…"  # behind a symbol
 
 
 def unknown_parts(text: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[tuple[int, int]]:
-    """Return where symbols and words are that hold characters that the tokenizer lacks, or ©, ® or ™: start and end.
+    """Return where symbols and words are that hold characters that the tokenizer lacks or barely knows, or ©, ® or ™.
 
     The marks of a sentence behind such a word are no part of it. Of a word of known letters with unknown symbols, such
     as emoji, these alone are returned, but of one with digits all. Nothing is returned that overlaps `kept`.
     """
-    if text.isascii():
+    if text.isascii() and not _CODE.search(text):
         return []
     found = []
     for match in _WORD.finditer(text):
         word = match[0].rstrip(".,;:!?…")
-        if word.isascii() or _DEGREES.fullmatch(word) or not (tokenizer.lacks(word) or _RARE.search(word)):
+        if (word.isascii() and not _CODE.search(word)) or _DEGREES.fullmatch(word):
+            continue
+        if not (tokenizer.lacks(word) or tokenizer.barely_knows(word) or _RARE.search(word)):
             continue
         symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0]) or _RARE.search(one[0])]
         rest = _SYMBOLS.sub("", word)
-        whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and tokenizer.lacks(rest))
+        unknown = bool(rest) and (tokenizer.lacks(rest) or tokenizer.barely_knows(rest))
+        whole = not symbols or any(map(str.isdigit, word)) or unknown
         for start, end in [(0, len(word))] if whole else symbols:
             found.append((match.start() + start, match.start() + end))
     return [(start, end) for start, end in found if not overlaps(start, end, kept)]
@@ -110,7 +114,7 @@ def _symbols(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[tuple[int, i
     """Return where unknown symbols are, and such as :-) and |, which models know and lose."""
     unknown = [(start, end) for start, end in unknown_parts(text, tokenizer, kept) if not has_letters(text[start:end])]
     known = [match.span() for match in _SIGN.finditer(text) if not overlaps(match.start(), match.end(), kept)]
-    return sorted(unknown + known)
+    return sorted({*unknown, *known})
 
 
 def _brackets(text: str, kept: Ranges) -> list[tuple[int, int]]:
