@@ -1,6 +1,7 @@
 """How a command ends."""
 
 import logging
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -27,6 +28,11 @@ def raising(error: BaseException) -> Callable[[], int]:
             "error: a.txt: No such file or directory\n",
         ),
         (raising(OSError(28, "No space left on device")), 2, "error: No space left on device\n"),
+        (
+            raising(MemoryError("9 GiB")),
+            2,
+            "error: not enough memory (9 GiB); ask for smaller batches, beams or files\n",
+        ),
         (raising(KeyboardInterrupt()), 130, ""),
     ],
 )
@@ -48,3 +54,15 @@ def test_the_traceback_is_in_the_debug_log(caplog: pytest.LogCaptureFixture) -> 
 def test_bugs_keep_their_traceback() -> None:
     with pytest.raises(KeyError):
         run_command(raising(KeyError("bug")))
+
+
+def test_of_closed_standard_streams_only_the_output_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("sys.stderr", None)
+    with pytest.raises(SystemExit) as end:
+        run_command(lambda: len(sys.stdin.read()))
+    assert end.value.code == 0
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(SystemExit) as end:
+        run_command(lambda: 0)
+    assert end.value.code == 2

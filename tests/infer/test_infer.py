@@ -543,3 +543,22 @@ def raising(error: type[BaseException]) -> Callable[..., object]:
         return []
 
     return function
+
+
+@pytest.mark.parametrize("names_it", [True, False])
+def test_standard_input_is_never_the_file_that_is_written(tmp_path: Path, names_it: bool) -> None:
+    path = tmp_path / "a.en"
+    path.write_text("Hello.\n")
+    command = [sys.executable, "-m", "translate.infer", *(["--output", str(path)] if names_it else [])]
+    with path.open() as source, path.open("a") as target:
+        done = subprocess.run(command, stdin=source, stdout=target, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, path.read_text()) == (2, "Hello.\n")
+    assert done.stderr == "error: standard input and the output are the same file; writing it would destroy it\n"
+
+
+@pytest.mark.parametrize("option", ["--input", "--output", "--output-dir", "--terms", "--prefixes"])
+def test_an_empty_file_name_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        parse([option, "", *(["Hello."] if option != "--input" else [])])
+    assert end.value.code == 2
+    assert f"error: {option} is empty; name a file, or leave it out" in capsys.readouterr().err

@@ -98,3 +98,10 @@ def test_a_file_that_cannot_be_used_is_refused_at_the_start(serving: Serving, tm
     path = str(tmp_path / "missing/file")
     with pytest.raises((ValueError, OSError), match=r"missing/file"):
         serving(ServeConfig(api_keys=option == "keys_file", **{option: path}))
+
+
+@pytest.mark.parametrize("arguments", [["add", "Ann", "--req-limit", "-5"], ["revoke", "9" * 20], ["revoke", "-1"]])
+def test_numbers_that_no_key_has_are_refused(tmp_path: Path, arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["keys", "--keys-file", str(tmp_path / "keys"), *arguments])
+    assert end.value.code == 2

@@ -52,6 +52,8 @@ class ServeConfig:
 
     def __post_init__(self) -> None:
         check_settings("", self)
+        if not self.host:
+            raise ValueError("host is empty, which would mean every address; give 127.0.0.1, or 0.0.0.0 for all")
 
 
 @dataclass

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -100,12 +102,24 @@ def _check_output(args: argparse.Namespace) -> None:
             f"--output ({args.output}) is written as plain text: leave out .gz, or instead of --output pack what is "
             f"printed: | gzip > {args.output}"
         )
+    if not args.input and not args.sentences:
+        _check_stdin(args.output)
     if not args.output or not Path(args.output).exists():
         return
     for option in ("input", "prefixes", "terms"):
         path = getattr(args, option)
         if path and Path(path).exists() and Path(path).samefile(args.output):
             raise ValueError(f"--output ({args.output}) is the file of --{option}; writing it would destroy it")
+
+
+def _check_stdin(output: str | None) -> None:
+    """Raise ValueError where standard input is the file that is written."""
+    try:
+        source, target = os.fstat(sys.stdin.fileno()), os.stat(output) if output else os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError):  # no file, or none yet
+        return
+    if stat.S_ISREG(source.st_mode) and os.path.samestat(source, target):
+        raise ValueError("standard input and the output are the same file; writing it would destroy it")
 
 
 def _open_input(args: argparse.Namespace, stack: ExitStack) -> tuple[BufferedReader, int | None]:

@@ -55,6 +55,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; exit with a message if it is wrong."""
     parser = make_parser()
     args = parser.parse_args(arguments)
+    for name in ("input", "output", "output_dir", "prefixes", "terms"):
+        if getattr(args, name) == "":
+            parser.error(f"--{name.replace('_', '-')} is empty; name a file, or leave it out")
     if args.sentences and args.input:
         parser.error("give sentences or --input, not both")
     if args.resume and not (args.input and args.output):

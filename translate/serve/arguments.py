@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from translate.config.flags import add_flags
@@ -48,6 +49,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 0, or too large a one")
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    return -1 if text == "-1" else _whole(text)
+
+
 def _keys_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m translate.serve keys", description="Make, list and revoke the API keys of a server."
@@ -56,8 +67,10 @@ def _keys_parser() -> argparse.ArgumentParser:
     actions = parser.add_subparsers(dest="action", required=True)
     add = actions.add_parser("add", help="make a key and print it; nobody can see it again")
     add.add_argument("name", help="whose it is")
-    add.add_argument("--req-limit", type=int, metavar="N", help="requests a minute; the server's limit without it")
+    add.add_argument(
+        "--req-limit", type=_limit, metavar="N", help="requests a minute, -1 = no limit; else the server's"
+    )
     actions.add_parser("list", help="list the keys, without what they are")
     revoke = actions.add_parser("revoke", help="remove a key")
-    revoke.add_argument("number", type=int, help="as `list` gives it")
+    revoke.add_argument("number", type=_whole, help="as `list` gives it")
     return parser
