@@ -217,7 +217,7 @@ class TranslationDataModule(LightningDataModule):
         plan = self._local_plan if world_size == 1 else self._plan("train", rank, world_size)
         self._loader = BatchLoader(plan, self._train_batch, seed=self._seed)
         if self._resume_at:
-            self._check_identity(self._resume_at["data"])
+            self._check_identity(self._resume_at.get("data", self._identity))  # older checkpoints do not tell
             self._loader.load_state_dict(self._resume_at)
             self._resume_at = {}
         return self._loader
