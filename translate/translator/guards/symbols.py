@@ -40,15 +40,18 @@ def unknown_parts(text: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[tu
         word = match[0].rstrip(".,;:!?…")
         if (word.isascii() and not _CODE.search(word)) or _DEGREES.fullmatch(word):
             continue
-        if not (tokenizer.lacks(word) or tokenizer.barely_knows(word) or _RARE.search(word)):
+        if not (_is_unknown(word, tokenizer) or _RARE.search(word)):
             continue
         symbols = [one.span() for one in _SYMBOLS.finditer(word) if tokenizer.lacks(one[0]) or _RARE.search(one[0])]
         rest = _SYMBOLS.sub("", word)
-        unknown = bool(rest) and (tokenizer.lacks(rest) or tokenizer.barely_knows(rest))
-        whole = not symbols or any(map(str.isdigit, word)) or unknown
+        whole = not symbols or any(map(str.isdigit, word)) or (bool(rest) and _is_unknown(rest, tokenizer))
         for start, end in [(0, len(word))] if whole else symbols:
             found.append((match.start() + start, match.start() + end))
     return [(start, end) for start, end in found if not overlaps(start, end, kept)]
+
+
+def _is_unknown(word: str, tokenizer: Tokenizer) -> bool:
+    return tokenizer.lacks(word) or tokenizer.barely_knows(word)
 
 
 def translate_around(
