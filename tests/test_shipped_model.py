@@ -62,7 +62,13 @@ def test_a_line_that_is_in_the_language_asked_for_is_pointed_out_once(caplog: py
     caplog.clear()
     infer(["--to", "en", "Bonjour, comment allez-vous ?", "Non", ""])
     infer(["Bonjour, comment allez-vous ?", "The cat is black."])
+    infer(["--score", "The cat is black.", "Le chat est noir."])
+    infer(["--pairs", "The cat is black."])
     assert caplog.messages == []
+    infer(["--score", "Le chat est noir.", "The cat is black."])
+    infer(["--pairs", "Bonjour, comment allez-vous ?"])
+    said = "line 1 seems to be in fr already, and the model reads it as en; --to en is the other way"
+    assert [said in message for message in caplog.messages] == [True, True]
 
 
 def test_the_library_opens_it_without_being_asked() -> None:

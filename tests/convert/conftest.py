@@ -1,7 +1,7 @@
 """Models of Hugging Face's `MarianMTModel` with real settings and tokenizers, and random weights."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,18 @@ Make = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def make_marian(tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """Writes a model directory of Hugging Face: real settings, small unless said otherwise, random weights."""
+    """Writes a model directory of Hugging Face: real settings, but `changes` (a small network), and random weights."""
     transformers: Any = pytest.importorskip("transformers")
     made: dict[str, Path] = {}
 
-    def make(name: str, *, small: bool = True) -> Path:
+    def make(name: str, changes: Mapping[str, Any] = SMALL) -> Path:
         if not (OPUS / name).is_dir():
             pytest.skip(f"{OPUS / name} is missing: the settings and the tokenizer of a real model")
-        key = f"{name} {small}"
+        key = f"{name} {changes}"
         if key not in made:
             directory = tmp_path_factory.mktemp("marian")
             config = transformers.MarianConfig.from_pretrained(OPUS / name)
-            for field, value in (SMALL if small else {}).items():
+            for field, value in changes.items():
                 setattr(config, field, value)
             torch.manual_seed(1)
             model = transformers.MarianMTModel(config).eval()

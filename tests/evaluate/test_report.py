@@ -142,6 +142,13 @@ def test_curves_come_from_the_sparse_csv_without_what_is_not_a_number(run_dir, t
     assert read_curves(tmp_path / "metrics.csv") == {}
 
 
+def test_damaged_rows_are_left_out_of_the_curves(tmp_path, caplog):
+    rows = b"step,train_loss,valid_loss\r\n10,3.5,\r\n2x,3,\r\n30,3.o,\r\n\xff\x00,,1\r\n40,2.5,\r\n50,2."
+    (tmp_path / "metrics.csv").write_bytes(rows)
+    assert read_curves(tmp_path / "metrics.csv") == {"train_loss": [(10.0, 3.5), (40.0, 2.5)]}
+    assert caplog.messages == [f"{tmp_path / 'metrics.csv'}: 3 rows are damaged, and left out of the curves"]
+
+
 class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()

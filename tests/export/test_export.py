@@ -10,6 +10,7 @@ import torch
 from commands import run_command
 from safetensors.torch import load_file
 
+from translate.common.resources import models_dir
 from translate.config.convert import ConvertConfig
 from translate.config.export import QUANTIZATIONS, ExportConfig
 from translate.config.model import ModelConfig
@@ -32,6 +33,12 @@ def test_a_run_is_exported_beside_its_model(tmp_path: Path, capsys: pytest.Captu
     out = capsys.readouterr().out
     assert "exported: " in out
     assert f'next: python -m translate.infer --model {output} "Hello."' in out
+
+
+def test_the_model_of_the_package_is_not_exported_into_it() -> None:
+    with pytest.raises(ValueError, match=r"the model en-fr lies in the package, .*; give output=DIR"):
+        export(ExportConfig(model="en-fr"))
+    assert [path.name for path in models_dir().iterdir()] == ["en-fr"]
 
 
 def test_only_an_earlier_export_is_replaced_and_only_if_asked(tmp_path: Path) -> None:

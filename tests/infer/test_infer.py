@@ -206,11 +206,12 @@ def test_an_output_of_something_else_is_not_continued(
 
 MANY = """
 import resource, sys
+from types import SimpleNamespace
 from translate.infer import __main__ as infer
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 class Echo:
-    recognizer = None
+    recognizer, config = None, SimpleNamespace(tgt_langs=())
     def describe(self):
         return "echo"
     def translate(self, texts, progress, **settings):
@@ -473,6 +474,16 @@ def test_an_output_that_does_not_fit_is_named_and_can_be_resumed(
     infer("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
     assert output.read_text().count("\n") == 50
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_an_output_stays_as_it_was_where_its_record_cannot_be_written(infer: Command, tmp_path: Path) -> None:
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.write_text("a cat\n")
+    output.write_text("of before\n")
+    (tmp_path / "out.resume").mkdir()  # what a folder without the right to write does to users other than root
+    with pytest.raises(OSError, match=r"out\.resume"):
+        infer("--input", str(source), "--output", str(output), "--greedy")
+    assert output.read_text() == "of before\n"
 
 
 @pytest.mark.slow

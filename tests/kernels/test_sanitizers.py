@@ -10,7 +10,7 @@ import pytest
 
 from translate.kernels import build
 
-SECONDS = 5
+SECONDS = 3
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 

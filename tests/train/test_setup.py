@@ -9,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from translate.config.model import ModelConfig
+from translate.config.train import TrainConfig
 from translate.config.trainer import TrainerConfig
 from translate.model.transformer import build_model
 from translate.train import setup
@@ -90,9 +91,10 @@ def test_apples_gpu_is_left_alone_with_a_word(
     assert training_device(config.trainer).type == ("cuda" if cuda else "cpu")
 
 
-def test_training_leaves_cudnn_out_of_attention() -> None:
+def test_training_leaves_cudnn_out_of_attention(tmp_path: Path) -> None:
     torch.backends.cuda.enable_cudnn_sdp(True)
-    training_device(TrainerConfig())
+    config = TrainConfig(trainer=TrainerConfig(accelerator="cpu", precision="32"))
+    make_trainer(config, tmp_path, [])
     assert not torch.backends.cuda.cudnn_sdp_enabled()
 
 

@@ -25,6 +25,7 @@ from translate.compare.measure import Rate, measure_in_turns
 from translate.config.benchmark import BenchmarkTrainConfig
 from translate.data.datamodule import TranslationDataModule
 from translate.evaluate.test_sets import versions
+from translate.model.attention import keep_cudnn_out
 from translate.model.transformer import Transformer, build_model
 from translate.train.console import say
 from translate.train.parallel.layout import with_layout
@@ -68,6 +69,7 @@ def benchmark_training(config: BenchmarkTrainConfig, *, command: str) -> TrainBe
         ValueError: For anything in the settings or the data that cannot work.
     """
     device = training_device(config.trainer)
+    keep_cudnn_out()  # the peers' attention, too
     data = TranslationDataModule(config.data, config.tokenizer, seed=config.seed)
     data.prepare()
     config = with_layout(config, data)

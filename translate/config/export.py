@@ -15,7 +15,9 @@ class ExportConfig:
 
     model: str | None = setting(None, "Run directory or model directory; null = runs/latest.")
     output: str | None = setting(
-        None, "Directory to write; null = FORMAT-QUANTIZATION beside the model directory, such as RUN/ctranslate2-int8."
+        None,
+        "Directory to write; null = FORMAT-QUANTIZATION beside the model directory, such as RUN/ctranslate2-int8. The "
+        "model of the package needs one.",
     )
     format: str = setting(
         "ctranslate2",

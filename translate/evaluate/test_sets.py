@@ -1,6 +1,7 @@
 """From a translator and test sets to a report on disk; the end of training and the command line both come here."""
 
 import csv
+import logging
 import math
 import os
 import platform
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,8 @@ from translate.evaluate.report_markdown import to_markdown
 
 if TYPE_CHECKING:
     from translate.translator.translator import Translator
+
+logger = logging.getLogger(__name__)
 
 ATTENTION_WORDS = (8, 11, 14)  # source lengths of the sentences whose attention is drawn
 _PACKAGES = ("torch", "lightning", "sentencepiece", "sacrebleu", "sacremoses")
@@ -184,15 +188,27 @@ def attention_maps(
 
 
 def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
-    """Read (step, value) pairs of `CURVES` in a run's sparse metrics.csv; {} where there is no such file."""
+    """Read (step, value) pairs of `CURVES` in a run's sparse metrics.csv; {} where there is no such file.
+
+    What is damaged in it, by a full disk or an editor, is left out with a warning.
+    """
     if not path.is_file():
         return {}
     points: dict[str, dict[float, float]] = {name: {} for name in CURVES}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for name in CURVES:
-                if row.get("step") and row.get(name) and math.isfinite(float(row[name])):
-                    points[name][float(row["step"])] = float(row[name])
+    damaged = 0
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        for row in csv.DictReader(takewhile(lambda line: line.endswith("\n"), file)):
+            try:
+                step = float(row["step"])
+                values = {name: float(row[name]) for name in CURVES if row.get(name)}
+            except (KeyError, TypeError, ValueError):
+                damaged += 1
+                continue
+            for name, value in values.items():
+                if math.isfinite(value):
+                    points[name][step] = value
+    if damaged:
+        logger.warning("%s: %d rows are damaged, and left out of the curves", path, damaged)
     return {name: sorted(values.items()) for name, values in points.items() if values}
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from translate.common.files import new_directory, write_text
+from translate.common.resources import models_dir
 from translate.config.export import ExportConfig
 from translate.native.shortlist import Shortlist
 from translate.translator.engines.directory import check_output
@@ -30,6 +31,8 @@ def export(config: ExportConfig) -> Path:
     from translate.translator.bundle import find_model, load_bundle
 
     bundle = find_model(config.model)
+    if config.output is None and bundle.parent.resolve() == models_dir().resolve():
+        raise ValueError(f"the model {bundle.name} lies in the package, and nothing is written there; give output=DIR")
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     check_output(output, bundle, overwrite=config.overwrite)
     if config.format == "model":

@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         done, size = _answered(args, record, total)
         chunks = _chunks(args, source, done)
         translator = open_translator(args)
-        if args.to and translator.recognizer is not None and not args.score:
-            chunks = _watched(chunks, translator.recognizer, args.to, done + 1)
+        if translator.recognizer is not None and (args.to or args.score or args.pairs):
+            chunks = _watched(args, chunks, translator, done + 1)
         for path in model_paths(args):
             logger.info("model %s", model_directory(path))
         logger.info("%s", translator.describe())
@@ -140,17 +140,22 @@ def _chunks(args: argparse.Namespace, source: BufferedReader, skip: int) -> Iter
     return read_chunks(source, args.input or "stdin", errors=args.errors, skip=skip, most=most)
 
 
-def _watched(chunks: Iterator[list[str]], recognizer: Recognizer, to: str, number: int) -> Iterator[list[str]]:
-    """Pass chunks of lines on; the first line that is in the language `to` already is said to be."""
+def _watched(
+    args: argparse.Namespace, chunks: Iterator[list[str]], translator: Translator, number: int
+) -> Iterator[list[str]]:
+    """Pass chunks of lines on; the first line that is in the language of the translations already is said to be."""
+    config, recognizer = translator.config, cast("Recognizer", translator.recognizer)
+    advice = f"--to {config.src_lang} is the other way"
+    if not (args.score or args.pairs):
+        advice = "without --to each line is translated out of the language that it is in"
     warned = False
     for texts in chunks:
         for line, text in enumerate(texts, number):
-            if not warned and recognizer.clearly(text) == to:
+            source = text.split("\t")[0] if args.score else text
+            if not warned and recognizer.clearly(source) == config.tgt_lang:
                 logger.warning(
-                    "warning: line %d seems to be in %s already, and the model reads it as the other language; "
-                    "without --to each line is translated out of the language that it is in",
-                    line,
-                    to,
+                    "warning: line %d seems to be in %s already, and the model reads it as %s; %s",
+                    *(line, config.tgt_lang, config.src_lang, advice),
                 )
                 warned = True
         number += len(texts)

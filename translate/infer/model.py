@@ -48,7 +48,7 @@ def translate_settings(args: argparse.Namespace, translator: Translator) -> Sett
     settings: Settings = {field.name: getattr(args, field.name) for field in fields(DecodeConfig)}
     settings["alignments"], settings["protect"] = args.alignments, args.protect
     settings["terms"] = Terminology(read_terms(args.terms)) if args.terms else None
-    if args.to is None and not (args.score or args.pairs) and translator.recognizer is not None:
+    if args.to is None and not (args.score or args.pairs) and len(translator.config.tgt_langs) > 1:
         settings["tgt_lang"] = "auto"
     return settings
 

@@ -116,12 +116,13 @@ def open_output(path: Path, size: int, record: Record | None) -> Iterator[Binary
     Raises:
         OSError: If it cannot be written; the message names the file and what is full.
     """
+    if record is not None:
+        with explained(record.path):
+            record.write()  # first: where this fails, an earlier output must not be empty
     with explained(path), path.open("r+b" if size else "wb") as file:
         if size:
             file.truncate(size)
             file.seek(size)
-        if record is not None:
-            record.write()
         yield file
         if record is not None:
             file.flush()

@@ -43,7 +43,6 @@ def training_device(config: TrainerConfig) -> torch.device:
     """
     if config.accelerator == "gpu" and not torch.cuda.is_available():
         raise ValueError("trainer.accelerator=gpu needs a CUDA device, and there is none; use cpu")
-    keep_cudnn_out()
     return torch.device("cuda" if on_gpu(config) else "cpu")
 
 
@@ -149,6 +148,7 @@ def make_trainer(config: TrainConfig, run_dir: Path, callbacks: Sequence[L.Callb
             started than the settings name.
     """
     _quiet_lightning()
+    keep_cudnn_out()
     trainer = config.trainer
     if trainer.accelerator == "auto" and torch.backends.mps.is_available():
         say("training on the CPU: this machine's GPU (MPS) is not supported")

@@ -292,31 +292,35 @@ def test_a_killed_process_costs_a_part_of_a_file(tmp_path: Path, victim: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("victim", ["worker", "driver"])
-def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path: Path, victim: str) -> None:
+def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path: Path) -> None:
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     names = write_inputs(tmp_path / "in", count=6, times=4)
     lengthen(tmp_path / "in" / names[0])
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
         cluster.add_node(num_cpus=1)
-        paths = ["--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / "out")]
-        command = [*COMMAND, *paths, "--ray", cluster.address]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: begun(tmp_path / "out") and len(actors_of(cluster.address)) == 2, process, 120)
-        actors = actors_of(cluster.address)
-        os.kill(actors[0] if victim == "worker" else process.pid, signal.SIGKILL)
-        err = process.communicate()[1]
-        if victim == "driver":
-            done = {record["shard"] for record in records(tmp_path / "out/shards.jsonl")}
-            assert done < set(names)
-            again = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=200)
-            assert (again.returncode, f"{len(done)} there already" in again.stderr) == (0, True)
-        else:
-            assert (process.returncode, "6 files, " in err) == (0, True)
+        for victim in ("worker", "driver"):
+            paths = ["--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path / victim)]
+            kill_one_on_ray([*COMMAND, *paths, "--ray", cluster.address], cluster.address, tmp_path / victim, victim)
     finally:
         cluster.shutdown()
-    assert_as_by_itself(tmp_path / "in", tmp_path / "out", names)
+    for victim in ("worker", "driver"):
+        assert_as_by_itself(tmp_path / "in", tmp_path / victim, names)
+
+
+def kill_one_on_ray(command: list[str], address: str, output: Path, victim: str) -> None:
+    """Kill a process of a job of six files once it is at work; the job, or the next one, then does all of it."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: begun(output) and len(actors_of(address)) == 2, process, 120)
+    os.kill(actors_of(address)[0] if victim == "worker" else process.pid, signal.SIGKILL)
+    err = process.communicate()[1]
+    if victim == "worker":
+        assert (process.returncode, "6 files, " in err) == (0, True)
+        return
+    done = {record["shard"] for record in records(output / "shards.jsonl")}
+    assert len(done) < 6
+    again = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=200)
+    assert (again.returncode, f"{len(done)} there already" in again.stderr) == (0, True)
 
 
 def actors_of(address: str) -> list[int]:
@@ -359,6 +363,23 @@ def test_inputs_that_are_not_there_or_would_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(ValueError, match=r"would replace the input .*a\.txt; choose another folder"):
         find_shards(str(tmp_path / "*"), tmp_path)
+
+
+def test_a_file_that_no_job_wrote_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("in/a.txt", "a.txt"):
+        (tmp_path / name).write_text("a cat\n")
+    command = [*OPTIONS, "--input", str(tmp_path / "in/*"), "--output-dir", str(tmp_path)]
+    with pytest.raises(ValueError, match=r"would replace .*/a\.txt, which no job wrote; choose another folder"):
+        main(command)
+    assert (tmp_path / "a.txt").read_text() == "a cat\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "in"]
+
+
+def test_a_file_with_brackets_in_its_name_is_meant_as_it_is(tmp_path: Path) -> None:
+    for name in ("a[1].txt", "a1.txt"):
+        (tmp_path / name).write_text("x")
+    assert [shard.name for shard in find_shards(str(tmp_path / "a[1].txt"), tmp_path / "out")] == ["a[1].txt"]
 
 
 def test_outputs_of_an_earlier_run_are_no_inputs(tmp_path: Path) -> None:

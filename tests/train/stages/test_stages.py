@@ -145,6 +145,7 @@ def test_an_average_is_of_networks_that_were_trained_on_from_the_same_weights() 
             r"stages\.four: average: the weights of one come from one and those of three from two; only networks",
         ),
         ({"one": {"init_from": "no/such"}}, r"stages\.one: no model in no/such"),
+        ({"one": {}, "two": {"optim.teachers": ["{one}", "no/such"]}}, r"stages\.two: no model in no/such"),
         (
             {"one": {"init_from": "en-fr", "model.d_model": 512}},
             r"stages\.one: model\.d_model \(512\) is 320 in init_from",

@@ -225,6 +225,8 @@ def _check_names(shards: Sequence[Shard], output: Path) -> None:
     for shard in shards:
         if shard.name in (ERRORS, DONE, SETTINGS, LOCK):
             raise ValueError(f"--input matches {shard.source}, and {output / shard.name} is a file of the job itself")
+        if shard.target.exists() and not (output / DONE).is_file():
+            raise ValueError(f"--output-dir would replace {shard.target}, which no job wrote; choose another folder")
 
 
 def _check_settings(output: Path, settings: str) -> None:

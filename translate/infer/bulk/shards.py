@@ -60,13 +60,14 @@ def find_shards(pattern: str, output: Path) -> list[Shard]:
     Outputs of an earlier run that the pattern names too are left out.
 
     Args:
-        pattern: A path, with *, ?, [] and ** as in a shell.
+        pattern: A path, with *, ?, [] and ** as in a shell; a file of just this name is meant before those it matches.
         output: Folder of the outputs.
 
     Raises:
         ValueError: If there is no such file, or an output would replace its input.
     """
-    paths = sorted(Path(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    names = [pattern] if Path(pattern).is_file() else glob.glob(pattern, recursive=True)
+    paths = sorted(Path(name) for name in names if Path(name).is_file())
     paths = _without_outputs(paths, pattern, output)
     if not paths:
         raise ValueError(f"--input ({pattern}) names no file; quote the pattern, so that it gets here as it is")

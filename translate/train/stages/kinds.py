@@ -85,12 +85,13 @@ class Training(Stage):
                 raise ValueError(
                     f"it would repeat {stage.name}, with the same settings and seed ({config.seed}); change one"
                 )
+        for path in config.optim.teachers:
+            if _maker(path, earlier) is None:
+                load_bundle_config(find_model(path))  # refuses what is no model; all else needs the tokenizer
         if config.init_from is None:
             return cls(name, directory, config, name)
-        start = Path(config.init_from)
-        inside = [one.origin for one in earlier.values() if start in (one.directory, one.directory / "model")]
-        if inside:
-            return cls(name, directory, config, inside[0])
+        if maker := _maker(config.init_from, earlier):
+            return cls(name, directory, config, maker.origin)
         with importing():
             from translate.train.weights.warm_start import inherit_settings
 
@@ -294,6 +295,11 @@ def find_stage(name: str, where: str, earlier: Earlier) -> Stage:
         there = f"there are {', '.join(earlier)}" if earlier else "this one is the first"
         raise ValueError(f"{where}: no earlier stage is called {name}; {there}")
     return earlier[name]
+
+
+def _maker(path: str, earlier: Earlier) -> Stage | None:
+    """Return the earlier stage that will have left the model in `path` when it is needed; None if it lies elsewhere."""
+    return next((one for one in earlier.values() if Path(path) in (one.directory, one.directory / "model")), None)
 
 
 def _find_members(key: str, names: object, earlier: Earlier) -> tuple[Stage, ...]:

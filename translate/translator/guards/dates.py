@@ -45,6 +45,10 @@ def _times(before: str) -> re.Pattern[str]:
 TIME = _times(r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))")
 _ALONE = _times("")
 _HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
+_FRENCH_HOUR = r"(?<![\w.,:/])([01]?\d|2[0-4])\s?h"
+_FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
+_FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
+_FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
 _HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
@@ -52,7 +56,7 @@ _HOURS_OF_HALF = 12
 
 
 def plain_dates(text: str, src_lang: str) -> str:
-    """Return a text with English dates in the order of French ones, and ordinals up to 31 as words.
+    """Return a text with English dates in the order of French ones, French times with a colon, and ordinals as words.
 
     Args:
         text: English or French.
@@ -62,7 +66,12 @@ def plain_dates(text: str, src_lang: str) -> str:
     'On 4 July 1776, the second day; on 5 October.'
     >>> plain_dates("In March 14 people came to the 3rd floor on the 2nd of May.", "en")
     'In March 14 people came to the third floor on 2 May.'
+    >>> plain_dates("De 9h à 18 h 30, le 3e jour 14h-16h : un trajet de 2h.", "fr")
+    'De 9:00 à 18:30, le troisième jour 14:00-16:00 : un trajet de 2h.'
     """
+    if src_lang == "fr":
+        text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
+        text = _FRENCH_MINUTES.sub(_with_colon, text)
     if src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
@@ -73,6 +82,10 @@ def plain_dates(text: str, src_lang: str) -> str:
         return words[number - 1] if 1 <= number <= len(words) else match[0]
 
     return _ORDINAL[src_lang].sub(word, text)
+
+
+def _with_colon(time: re.Match[str]) -> str:
+    return f"{time[1]}:{time[2] or '00'}"
 
 
 def _full(month: str) -> str:

@@ -28,6 +28,7 @@ _LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an old
 )
 _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
 _MANY_SPACES = re.compile(" {2,}")
+_DOTTED_TIME = re.compile(r"(?<=\d)\.(?=[0-5]\d\s?[AaPp]\.?[Mm]\b)")  # 6.30 p.m.
 _SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
 _LONG_DASH = re.compile(r"(?<=\w)—(?=\w)")  # between clauses
 _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
@@ -106,15 +107,17 @@ def plain_form(text: str) -> Form:
 
 
 def plain_characters(text: str) -> str:
-    """Return a text with single spaces, also where one was forgotten, and the hyphens and apostrophes of keyboards.
+    """Return a text with single spaces, also where one was forgotten, and the marks of keyboards, in times a colon.
 
     >>> plain_characters("J\u00b4ai  vu l\u2019o\ufb03ce du rendez\u2011vous.")
     "J'ai vu l’office du rendez-vous."
     >>> plain_characters("1914–1918.It was cold,very cold—see www.example.com,Tom.")
     '1914-1918.It was cold, very cold - see www.example.com,Tom.'
+    >>> plain_characters("6.30 p.m.")
+    '6:30 p.m.'
     """
     text = _LONG_DASH.sub(" - ", _SHORT_DASH.sub("-", text.translate(_PLAIN)))
-    text = _ACCENT.sub("'", _MANY_SPACES.sub(" ", text))
+    text = _DOTTED_TIME.sub(":", _ACCENT.sub("'", _MANY_SPACES.sub(" ", text)))
     return " ".join(map(_spaced_word, text.split(" "))) if _TIGHT.search(text) else text
 
 

@@ -21,11 +21,16 @@ _GROUPED = re.compile(  # three digits each, as French writes thousands
 )
 _REFERENCE = re.compile(r"(?<!\w)#\d+")
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
-_AMOUNT = re.compile(rf"[€£$]\s?{_DIGITS}|(?<![\w.,]){_DIGITS}\s?[€£$](?!\s?\d)")
+_CODES_OF_CURRENCIES = "USD|EUR|GBP|CHF|CAD|AUD|JPY|CNY"
+_AMOUNT = re.compile(
+    rf"(?:[€£$]|\b(?:{_CODES_OF_CURRENCIES}))\s?{_DIGITS}"
+    rf"|(?<![\w.,]){_DIGITS}\s?(?:[€£$](?!\s?\d)|(?:{_CODES_OF_CURRENCIES})\b)"
+)
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
 _QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[gl]|[ckm]?m[²³]?)(?!\w)")
-_CODE = re.compile(  # C++, F-16, AF1234
-    r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5})(?!\w))"
+_CODE = re.compile(  # C++, F-16, AF1234, 221B, SW1A 1AA
+    r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5}|\d{2,4}[A-Z]"
+    r"|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?!\w))"
 )
 _FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
@@ -39,6 +44,7 @@ _UNITS = {  # as words, by their signs
 }
 _PREFIXES = {"": "", "c": "centi", "d": "d[eé]ci", "k": "kilo", "m": "milli"}
 _CURRENCIES = {"€": "€|euros?", "$": r"\$|dollars?", "£": "£|livres?|pounds?"}
+_CURRENCIES |= {"EUR": f"EUR|{_CURRENCIES['€']}", "USD": f"USD|{_CURRENCIES['$']}", "GBP": f"GBP|{_CURRENCIES['£']}"}
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _THOUSAND = 3  # digits between two of its separators
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
@@ -105,13 +111,14 @@ def _has_text(text: str, part: str) -> bool:
 
 
 def _has_formula(text: str, formula: str) -> bool:
-    return re.sub(r"\s", "", formula) in re.sub(r"\s", "", text)
+    spaced = r"\s*".join(map(re.escape, re.sub(r"\s", "", formula)))
+    return re.search(rf"(?<!\d){spaced}(?!\d)", text) is not None
 
 
 def _has_amount(text: str, amount: str) -> bool:
     """Return whether a text has the number of an amount in digits, beside its symbol or before its currency's name."""
-    symbol = next(symbol for symbol in _CURRENCIES if symbol in amount)
-    number, currency = _number(re.sub(r"[€£$\s]", "", amount)), f"(?i:{_CURRENCIES[symbol]})"
+    symbol = re.sub(r"[\d\s.,]", "", amount)
+    number, currency = _number(re.sub(r"[^\d.,]", "", amount)), f"(?i:{_CURRENCIES.get(symbol, symbol)})"
     return re.search(rf"{re.escape(symbol)}\s?{number}|{number}\s?{currency}(?!\w)", text) is not None
 
 
@@ -139,7 +146,8 @@ def _has_groups(text: str, groups: str) -> bool:
 
 
 def _has_digits(text: str, groups: str) -> bool:
-    digits = r"[\s.,'’()-]*+".join(re.findall(r"\d", groups))
+    """Return whether a text has the same groups of digits, with any marks between them."""
+    digits = r"[\s.,'’()/-]++".join(re.findall(r"\d+", groups))
     return re.search(rf"(?<!\d){digits}(?!\d)", text) is not None
 
 
