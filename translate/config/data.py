@@ -178,6 +178,11 @@ class DataConfig:
             raise ValueError("data.source=mix needs data.parts, the corpora by name, and data.valid")
         for name, part in self.parts.items():
             check_settings(f"data.parts.{name}", part)
+            if part.markup == "rst" and not self.drop_empty:
+                raise ValueError(
+                    f"data.drop_empty=false would keep the pairs with code, which data.parts.{name}.markup=rst empties; "
+                    "leave it out"
+                )
         if taken := sorted({"train", "valid", "extra", "limits"} & self.parts.keys()):
             raise ValueError(f"data.parts.{taken[0]}: the name {taken[0]} has a meaning of its own; choose another")
         if self.temperature != 1 and self.source != "mix":
