@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import ctypes
+import os
 import resource
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 from hypothesis import settings
 
 from translate import kernels
@@ -44,7 +46,9 @@ def multi30k() -> Path:
 
 @pytest.fixture(scope="session")
 def compiled_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes.CDLL]:
-    """The kernels for an instruction set, compiled when they are first asked for."""
+    """The kernels for an instruction set, compiled when they are first asked for, once for all processes of the tests."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     @cache
     def compiled(name: str) -> ctypes.CDLL:
@@ -52,7 +56,11 @@ def compiled_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ct
             return _avx_vnni_by_avx512(tmp_path_factory.mktemp(name))
         if name not in build.usable_instruction_sets():
             pytest.skip(f"this processor has no {name}")
-        return kernels.declare(ctypes.CDLL(str(build.compile_kernels(["cc"], tmp_path_factory.mktemp(name), name))))
+        with FileLock(base / f"{name}.lock"):
+            made = base / f"{name}.so"
+            if not made.exists():
+                build.compile_kernels(["cc"], tmp_path_factory.mktemp(name), name).rename(made)
+        return kernels.declare(ctypes.CDLL(str(made)))
 
     return compiled
 
