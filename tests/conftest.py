@@ -46,7 +46,7 @@ def multi30k() -> Path:
 
 @pytest.fixture(scope="session")
 def compiled_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes.CDLL]:
-    """The kernels for an instruction set, compiled when they are first asked for, once for all processes of the tests."""
+    """The kernels for an instruction set, compiled when first asked for, once for all processes of the tests."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 

@@ -108,7 +108,10 @@ def test_the_same_pairs_are_added_in_every_run(mixture: DataConfig, tmp_path: Pa
         ({"source": "everyday", "root": None, "valid": []}, r"data\.parts does nothing with data=everyday"),
         ({"parts": {"extra": PartConfig(train=["a.tsv"])}}, r"data\.parts\.extra: the name extra has a meaning"),
         ({"temperature": 0.5}, r"data\.temperature \(0\.5\) must be at least 1"),
-        ({"drop_empty": False}, r"data\.drop_empty=false would keep .* data\.parts\.code\.markup=rst empties; leave it"),
+        (
+            {"drop_empty": False},
+            r"data\.drop_empty=false would keep .* data\.parts\.code\.markup=rst empties; leave it",
+        ),
     ],
 )
 def test_bad_mixtures_are_refused(mixture: DataConfig, change: dict[str, object], message: str) -> None:
