@@ -74,6 +74,8 @@ def explain_lost_process(error: RuntimeError, run_dir: Path) -> str | None:
     lost = f"this run has lost, or never found, another of its processes ({first_line(error)})"
     if (run_dir / LAST_CHECKPOINT).exists():
         return f"{lost}; go on with\n  {resume_command(run_dir)}"
+    if not run_dir.is_dir():  # the first process named it by its own clock
+        return f"{lost}; go on with resume=DIR, the newest directory in {run_dir.parent}, if it has a checkpoint"
     return f"{lost}; there is no checkpoint yet, so start again"
 
 
