@@ -15,6 +15,7 @@ from translate.translator.translator import Translator
     [
         ("«Ah ! » dit-il : oui; 5% ?", "fr", "«\u00a0Ah\u00a0!\u00a0» dit-il\u00a0: oui\u00a0; 5\u00a0%\u00a0?"),
         ("Quoi ?! À 10:30, http://a.fr/?b : oui...", "fr", "Quoi\u00a0?! À 10:30, http://a.fr/?b\u00a0: oui..."),
+        ("Stop ! ! ! Quoi ? !", "fr", "Stop\u00a0!!! Quoi\u00a0?!"),
         ("Merci :-) Ah…! {a}!", "fr", "Merci :-) Ah…! {a}\u00a0!"),
         ("Dans l' Amazone qu’ il aime, d' 1 'non'.", "fr", "Dans l'Amazone qu’il aime, d'1 'non'."),
         ("Du caf&eacute; &amp; a5%20b", "fr", "Du caf&eacute; &amp; a5%20b"),

@@ -22,6 +22,7 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
         (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
+        (re.compile(rf"(?<=[!?]){_SPACE}+(?=[!?])"), ""),
         (re.compile(rf"(?<=[^\s.!?;:…]){_SPACE}*([!?;]+|:)(?=\s|\Z)"), "\u00a0\\1"),
     ),
     "en": (
