@@ -51,7 +51,7 @@ def test_a_directory_of_its_name_comes_first_if_it_holds_a_model(
 
 def test_the_command_opens_it_without_being_asked(capsys: pytest.CaptureFixture[str], caplog) -> None:
     assert infer(["-v", "I don't understand the question.", "Merci beaucoup."]) == 0
-    assert capsys.readouterr().out == "Je ne comprends pas la question.\nThanks a lot.\n"
+    assert capsys.readouterr().out == "Je ne comprends pas la question.\nThank you very much.\n"
     assert f"model {models_dir() / SHIPPED}" in caplog.text
 
 
@@ -76,7 +76,7 @@ def test_the_library_opens_it_without_being_asked() -> None:
     found = translator.translate(["I don't understand the question.", "Merci beaucoup."], tgt_lang="auto")
     assert [(one.text, one.tgt_lang) for one in found] == [
         ("Je ne comprends pas la question.", "fr"),
-        ("Thanks a lot.", "en"),
+        ("Thank you very much.", "en"),
     ]
 
 

@@ -70,7 +70,7 @@ def test_times_are_written_as_the_language_does() -> None:
         ("The invoice for €1,250.00, due by 31/12/2025.", "fr", "1 250,00 €, "),
         ("Prices rose by 3.5% on Monday.", "fr", "3,5\u00a0%"),
         ("Rendez-vous entre 9h et 18h.", "en", " between 9:00 and 18:00."),
-        ("Meet me at 6.30 p.m.", "fr", "à 18\u00a0h\u00a030."),
+        ("Meet me at 6.30 p.m. on Monday.", "fr", "à 18\u00a0h\u00a030 lundi"),
     ],
 )
 def test_the_model_of_the_package_keeps_dates_times_and_quantities(
