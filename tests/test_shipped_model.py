@@ -1,6 +1,7 @@
 """The model that comes with the package: small, whole, and as good as its list of judged sentences says."""
 
 import csv
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,17 @@ def test_a_line_that_is_in_the_language_asked_for_is_pointed_out_once(caplog: py
     infer(["--pairs", "Bonjour, comment allez-vous ?"])
     said = "line 1 seems to be in fr already, and the model reads it as en; --to en is the other way"
     assert [said in message for message in caplog.messages] == [True, True]
+
+
+def test_without_what_tells_its_languages_apart_one_must_be_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(models_dir() / SHIPPED, model, ignore=shutil.ignore_patterns("languages.tsv"))
+    with pytest.raises(ValueError, match=r"no languages\.tsv to recognize languages by; name the language"):
+        infer(["--model", str(model), "Merci beaucoup."])
+    assert infer(["--model", str(model), "--to", "en", "Merci beaucoup."]) == 0
+    assert capsys.readouterr().out == "Thank you very much.\n"
 
 
 def test_the_library_opens_it_without_being_asked() -> None:
