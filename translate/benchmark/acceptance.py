@@ -24,7 +24,7 @@ from translate.common.files import write_text
 from translate.common.tables import aligned_table
 from translate.common.timer import Timer
 from translate.config.benchmark import BenchmarkGpuConfig
-from translate.evaluate.test_sets import versions
+from translate.evaluate.test_sets import read_curves, versions
 from translate.train.console import say
 
 _TESTS = Path(__file__).resolve().parents[2] / "tests"
@@ -234,12 +234,8 @@ def same_weights(first: Path, second: Path) -> bool:
 
 def read_steps(run: Path) -> dict[str, str]:
     """Return the steps and the losses of the validations of a run."""
-    import csv
-
-    with (run / "metrics.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["valid_loss"]]
-    losses = ", ".join(f"{float(row['valid_loss']):.3f}" for row in rows)
-    return {"steps": rows[-1]["step"], "validation losses": losses}
+    losses = read_curves(run / "metrics.csv")["valid_loss"]
+    return {"steps": f"{losses[-1][0]:.0f}", "validation losses": ", ".join(f"{loss:.3f}" for _, loss in losses)}
 
 
 def _last_line(log: Path) -> str:

@@ -6,6 +6,7 @@ that neither a killed process nor a power failure leaves half of them there. Imp
 
 from __future__ import annotations
 
+import csv
 import errno
 import logging
 import os
@@ -14,6 +15,7 @@ import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -54,6 +56,12 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
         finally:
             with suppress(FileNotFoundError):
                 temporary.unlink()
+
+
+def read_rows(path: Path) -> Iterator[dict[str, str | None]]:
+    """Yield the rows of a CSV file by the names in its header, without a last line that a full disk cut off."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        yield from csv.DictReader(takewhile(lambda line: line.endswith("\n"), file))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,6 +1,5 @@
 """From a translator and test sets to a report on disk; the end of training and the command line both come here."""
 
-import csv
 import logging
 import math
 import os
@@ -11,14 +10,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from translate.common.cores import available_cores
-from translate.common.files import write_text
+from translate.common.files import read_rows, write_text
 from translate.common.timer import Timer
 from translate.config.decode import DecodeConfig
 from translate.config.plain_yaml import read_plain_yaml
@@ -196,17 +194,15 @@ def read_curves(path: Path) -> dict[str, list[tuple[float, float]]]:
         return {}
     points: dict[str, dict[float, float]] = {name: {} for name in CURVES}
     damaged = 0
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        for row in csv.DictReader(takewhile(lambda line: line.endswith("\n"), file)):
-            try:
-                step = float(row["step"])
-                values = {name: float(row[name]) for name in CURVES if row.get(name)}
-            except (KeyError, TypeError, ValueError):
-                damaged += 1
-                continue
-            for name, value in values.items():
-                if math.isfinite(value):
-                    points[name][step] = value
+    for row in read_rows(path):
+        try:
+            step, values = float(row.get("step") or ""), {name: float(row.get(name) or "nan") for name in CURVES}
+        except ValueError:
+            damaged += 1
+            continue
+        for name, value in values.items():
+            if math.isfinite(value):
+                points[name][step] = value
     if damaged:
         logger.warning("%s: %d rows are damaged, and left out of the curves", path, damaged)
     return {name: sorted(values.items()) for name, values in points.items() if values}

@@ -45,6 +45,16 @@ def test_truncating_drops_the_rows_after_a_step_and_writing_goes_on(tmp_path: Pa
     assert [file.name for file in tmp_path.iterdir()] == ["metrics.csv"]
 
 
+def test_a_damaged_row_is_dropped_on_resuming(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    MetricsCsv(path).log_metrics({"train_loss": 1.0}, 1)
+    with path.open("ab") as file:
+        file.write(b"2x,0,3.0\r\n\xff\r\n,0,4.0\r\n")
+    MetricsCsv(path).log_metrics({"train_loss": 2.0}, 3)
+    MetricsCsv(path).truncate(10)
+    assert [(row["step"], row["train_loss"]) for row in table(path)] == [("1", "1.0"), ("3", "2.0")]
+
+
 def test_a_row_that_a_full_disk_cut_short_is_dropped_on_resuming(tmp_path: Path, small_files) -> None:
     path = tmp_path / "metrics.csv"
     MetricsCsv(path).log_metrics({"train_loss": 1.0}, 1)

@@ -2,14 +2,13 @@
 
 import csv
 from io import StringIO
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from lightning.pytorch.loggers.logger import Logger
 from lightning.pytorch.utilities import rank_zero_only
 
-from translate.common.files import explained, write_text
+from translate.common.files import explained, read_rows, write_text
 
 COLUMNS = ("step", "epoch", "train_loss", "tokens_per_s", "lr", "valid_loss", "valid_perplexity", "valid_bleu")
 
@@ -49,11 +48,11 @@ class MetricsCsv(Logger):
 
     @rank_zero_only
     def truncate(self, step: int) -> None:
-        """Drop rows after `step`, from which a resumed run goes on."""
+        """Drop rows after `step`, from which a resumed run goes on, and those without a step, which are damaged."""
         if self.path.exists():
-            with self.path.open(encoding="utf-8", newline="") as file:
-                whole = takewhile(lambda line: line.endswith("\n"), file)  # a full disk may have cut the last row
-                rows = [row for row in csv.DictReader(whole) if int(row["step"]) <= step]
+            rows = [
+                row for row in read_rows(self.path) if (at := row.get("step") or "").isdecimal() and int(at) <= step
+            ]
             write_text(self.path, _header() + "".join(map(_row, rows)))
 
 

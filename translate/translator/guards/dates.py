@@ -72,7 +72,7 @@ def plain_dates(text: str, src_lang: str) -> str:
     if src_lang == "fr":
         text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
         text = _FRENCH_MINUTES.sub(_with_colon, text)
-    if src_lang == "en":
+    elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
     words = _ORDINALS[src_lang]
