@@ -40,6 +40,15 @@ def test_a_text_that_is_too_short_to_tell_goes_with_those_beside_it(recognizer: 
     assert recognizer.recognize([]) == []
 
 
+def test_beside_many_clear_texts_of_one_language_those_of_the_other_are_clear(recognizer: Recognizer) -> None:
+    english, doubtful = lines("test.en")[:60], "Mon table."
+    assert -20 < recognizer.evidence(doubtful) < -2
+    assert recognizer.recognize([*english[:5], doubtful])[-1] == "fr"
+    assert recognizer.recognize([*english, doubtful])[-1] == "en"
+    french = "Le médecin mange une pomme dans le jardin avec sa sœur."
+    assert recognizer.recognize([*english, doubtful, french])[-2:] == ["fr", "fr"]
+
+
 @given(st.text())
 def test_any_text_is_in_one_of_the_two(recognizer: Recognizer, text: str) -> None:
     assert recognizer.recognize([text])[0] in ("en", "fr")

@@ -20,6 +20,7 @@ _SIZE = 6_000  # n-grams kept
 _TEXTS = 50_000  # of each language, from which they are learnt
 _SURE = 2.0  # nats; a text whose languages are nearer to each other goes with the texts beside it
 _CLEAR = 20.0  # nats, which 997 of 1,000 sentences of Tatoeba reach
+_MANY = 20  # clear texts of one language, beside which those of the other are clear, too
 _WORD = re.compile(r"[^\W\d_]+['’]?")
 
 
@@ -53,11 +54,14 @@ class Recognizer:
     def recognize(self, texts: Iterable[str]) -> list[str]:
         """Return the language of each text; one that is too short to tell is in the language of all of them together.
 
-        Where all of them together do not tell either, it is the first language.
+        Where all of them together do not tell either, it is the first language. Beside many clear texts of one language
+        and none of the other, a text must be clear to be of the other.
         """
         evidence = [self.evidence(text) for text in texts]
         together = sum(evidence)
-        sure = [one if abs(one) >= _SURE else together or one for one in evidence]
+        clear = [one > 0 for one in evidence if abs(one) >= _CLEAR]
+        enough = _CLEAR if len(clear) >= _MANY and len(set(clear)) == 1 else _SURE
+        sure = [one if abs(one) >= enough else together or one for one in evidence]
         return [self.languages[0 if one >= 0 else 1] for one in sure]
 
     def clearly(self, text: str) -> str | None:

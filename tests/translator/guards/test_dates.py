@@ -16,9 +16,42 @@ from translate.translator.translator import Translator
         ("the 21st century, the 45th, 2ndly", "en", "the 21st century, the 45th, 2ndly"),
         ("au 2e étage, le 3ème, 1er", "fr", "au deuxième étage, le troisième, 1er"),
         ("le 14 March, 5e-6e", "fr", "le 14 March, cinquième-6e"),
+        (
+            "au 1er étage, la 1re fois, le 1er mai, la 2nde",
+            "fr",
+            "au premier étage, la première fois, le 1er mai, la seconde",
+        ),
+        ("le 5 janv. 2024, le 1er sept., 3 mars", "fr", "le 5 janvier 2024, le 1er septembre, 3 mars"),
     ],
 )
 def test_dates_are_read_in_one_order_and_ordinals_as_words(text: str, lang: str, read: str) -> None:
+    assert plain_dates(text, lang) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "read"),
+    [
+        ("Open 9 a.m.-5 p.m. or 10:00–18:00.", "en", "Open from 9 a.m. to 5 p.m. or from 10:00 to 18:00."),
+        ("From 9:00 - 17:00, between 9-11am", "en", "From 9:00 to 17:00, between 9 and 11am"),
+        (
+            "Pages 9-17, 1:2-3:4, 2024-10:30, 9:00-17:00-18:00",
+            "en",
+            "Pages 9-17, 1:2-3:4, 2024-10:30, 9:00-17:00-18:00",
+        ),
+        (
+            "Ouvert 9h-17h, de 14h-16h30, entre 8:00-9:00",
+            "fr",
+            "Ouvert de 9:00 à 17:00, de 14:00 à 16:30, entre 8:00 et 9:00",
+        ),
+        (
+            "Il dure 3 h, attendez 1 h, pendant 1h30.",
+            "fr",
+            "Il dure 3 heures, attendez 1 heure, pendant 1 heure et 30 minutes.",
+        ),
+        ("à 2 h, demain 9h, à 1h30", "fr", "à 2 h, demain 9h, à 1:30"),
+    ],
+)
+def test_spans_of_times_have_words_and_durations_are_no_times(text: str, lang: str, read: str) -> None:
     assert plain_dates(text, lang) == read
 
 
@@ -71,6 +104,10 @@ def test_times_are_written_as_the_language_does() -> None:
         ("Prices rose by 3.5% on Monday.", "fr", "3,5\u00a0%"),
         ("Rendez-vous entre 9h et 18h.", "en", " between 9:00 and 18:00."),
         ("Meet me at 6.30 p.m. on Monday.", "fr", "à 18\u00a0h\u00a030 lundi"),
+        ("Ouvert 9h-17h", "en", "from 9:00 to 17:00"),
+        ("Le trajet dure 3 h.", "en", "3 hours"),
+        ("Au 1er étage", "en", "first floor"),
+        ("La commande n° 98765 a été expédiée.", "en", "order number 98765"),
     ],
 )
 def test_the_model_of_the_package_keeps_dates_times_and_quantities(

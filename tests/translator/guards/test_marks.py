@@ -19,6 +19,11 @@ from translate.translator.translator import Translator
         ("Merci :-) Ah…! {a}!", "fr", "Merci :-) Ah…! {a}\u00a0!"),
         ("Dans l' Amazone qu’ il aime, d' 1 'non'.", "fr", "Dans l'Amazone qu’il aime, d'1 'non'."),
         ("Du caf&eacute; &amp; a5%20b", "fr", "Du caf&eacute; &amp; a5%20b"),
+        (
+            'Le «mot", "un" et "deux» a="b" 15"',
+            "fr",
+            'Le «\u00a0mot\u00a0», «\u00a0un\u00a0» et «\u00a0deux\u00a0» a="b" 15"',
+        ),
         ('He said : " Go ! " , 5 % of it .', "en", 'He said: "Go!", 5% of it.'),
         ("Thanks :-) I have .5 and … ok", "en", "Thanks :-) I have .5 and … ok"),
         ("Was ist das ?", "de", "Was ist das ?"),
@@ -64,6 +69,11 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
         ("Cash and/or card, no. 5, i.e. B.", "en", "Cash and / or card, number 5, that is B."),
         ("No. 7, but no. Not land/or.", "en", "Number 7, but no. Not land/or."),
         ("and/or, no. 5, i.e. B", "fr", "and/or, no. 5, i.e. B"),
+        ("Click ‘Save’ or 'Stop!', don't.", "en", 'Click « Save » or "Stop!", don\'t.'),
+        ("The boys' cat, '90s, rock 'n' roll's", "en", "The boys' cat, '90s, rock 'n' roll's"),
+        ("Nº 5, n°6, 20 °C, n'est", "fr", "Numéro 5, numéro 6, 20 °C, n'est"),
+        ("Ami(e)s, né(e) le, nom(s), f(s), mot(clé)", "fr", "Amis, né le, noms, f(s), mot(clé)"),
+        ("Select the file(s).", "en", "Select the files."),
     ],
 )
 def test_marks_and_abbreviations_within_a_text(text: str, lang: str, read: str) -> None:

@@ -33,6 +33,8 @@ def rewritten(text: str, output: str, src_lang: str, tgt_lang: str) -> str:
         ("It is £29.99, now 1,000,", "C'est £29.99, et 1,000,", "C'est 29,99 £, et 1 000,"),
         ("It is $5bn.", "C'est $5bn.", "C'est $5bn."),
         ("It is 2.5 kg, v2.5.", "C'est 2.5 kg, v2.5.", "C'est 2,5 kg, v2.5."),
+        ("It has 12000 people.", "Elle a 12,000 personnes.", "Elle a 12 000 personnes."),
+        ("It has 12000 people.", "Elle a 12000 personnes.", "Elle a 12000 personnes."),
     ],
 )
 def test_english_numbers_become_french(text: str, output: str, expected: str) -> None:
@@ -48,6 +50,8 @@ def test_english_numbers_become_french(text: str, output: str, expected: str) ->
         ("Il a payé 1\u202f500,50 €.", "He paid 1\u202f500,50 €.", "He paid €1,500.50."),
         ("Entre 10 € et 20 $.", "Between 10 € and 20 $.", "Between €10 and $20."),
         ("De 10-20 €.", "From 10-20 €.", "From 10-20 €."),
+        ("59000 Lille, en 2000.", "59,000 Lille, in 2,000.", "59000 Lille, in 2000."),
+        ("2000 € pour 2000 km", "€2,000 for 2,000 km", "€2,000 for 2,000 km"),
         ("Appelle le 06 12 345 678.", "Call 06 12 345 678.", "Call 06 12 345 678."),
         ("Appelle le 06 12 34 56 78.", "Call 06 12 34 56 78.", "Call 06 12 34 56 78."),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 _MONTHS = "January February March April May June July August September October November December"
 _SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
@@ -49,6 +50,28 @@ _FRENCH_HOUR = r"(?<![\w.,:/])([01]?\d|2[0-4])\s?h"
 _FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
 _FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
 _FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
+LASTING = re.compile(  # French hours that are no time of day
+    r"\b((?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|depuis|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+"
+    r"|[Pp]lus de|[Mm]oins de|toutes les)(?: encore| environ| de| au moins| près de)?) "
+    r"(\d{1,3})\s?h(?:\s?([0-5]\d))?(?!\w)"
+)
+_HALF = r"\s?[AaPp]\.?[Mm](?!\w)\.?"
+_SPAN = {  # "9:00-17:00", and the words that may stand before it
+    "en": re.compile(
+        rf"(?:\b([Ff]rom|[Bb]etween) )?(?<![\w.,:/-])(\d{{1,2}}(?::[0-5]\d)?(?:{_HALF})?)\s?[-–]\s?"
+        rf"(\d{{1,2}}(?::[0-5]\d(?:{_HALF})?|{_HALF}))(?![\w:-])"
+    ),
+    "fr": re.compile(r"(?:\b([Dd]e|[Ee]ntre) )?(?<![\w.,:/-])(\d{1,2}:[0-5]\d)\s?[-–]\s?(\d{1,2}:[0-5]\d)(?![\w:-])"),
+}
+_SPAN_WORDS = {"en": ("from", "to", "and"), "fr": ("de", "à", "et")}
+_FRENCH_MONTHS = {"janv": "janvier", "févr": "février", "avr": "avril", "juil": "juillet", "sept": "septembre"}
+_FRENCH_MONTHS |= {"oct": "octobre", "nov": "novembre", "déc": "décembre"}
+_FRENCH_DAY = re.compile(rf"\b(\d{{1,2}}|1er) ({'|'.join(_FRENCH_MONTHS)})\b\.?(?=[\s,;:!?)]|\Z)")
+_FRENCH_FIRST = re.compile(
+    r"\b(?:(1er)(?= [^\W\d_])(?! (?i:janv|f[ée]v|mars|avr|mai|juin|juil|ao[ûu]t|sept|oct|nov|d[ée]c))"
+    r"|(1(?:re|ère))|(2nd)|(2nde))(?!\w)"
+)
+_FIRST_WORDS = ("premier", "première", "second", "seconde")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
 _HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
@@ -66,15 +89,23 @@ def plain_dates(text: str, src_lang: str) -> str:
     'On 4 July 1776, the second day; on 5 October.'
     >>> plain_dates("In March 14 people came to the 3rd floor on the 2nd of May.", "en")
     'In March 14 people came to the third floor on 2 May.'
+    >>> plain_dates("Open Monday 9:00-17:00, from 9-11 a.m. on Sundays.", "en")
+    'Open Monday from 9:00 to 17:00, from 9 to 11 a.m. on Sundays.'
     >>> plain_dates("De 9h à 18 h 30, le 3e jour 14h-16h : un trajet de 2h.", "fr")
-    'De 9:00 à 18:30, le troisième jour 14:00-16:00 : un trajet de 2h.'
+    'De 9:00 à 18:30, le troisième jour de 14:00 à 16:00 : un trajet de 2h.'
+    >>> plain_dates("Le 1er prix du 5 janv. dure 3 h, pas pendant 1h30.", "fr")
+    'Le premier prix du 5 janvier dure 3 heures, pas pendant 1 heure et 30 minutes.'
     """
     if src_lang == "fr":
+        text = LASTING.sub(_in_hours, text)
         text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
         text = _FRENCH_MINUTES.sub(_with_colon, text)
+        text = _FRENCH_DAY.sub(lambda match: f"{match[1]} {_FRENCH_MONTHS[match[2]]}", text)
+        text = _FRENCH_FIRST.sub(lambda match: _FIRST_WORDS[(match.lastindex or 1) - 1], text)
     elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
+    text = _SPAN[src_lang].sub(partial(_in_words, lang=src_lang), text)
     words = _ORDINALS[src_lang]
 
     def word(match: re.Match[str]) -> str:
@@ -82,6 +113,21 @@ def plain_dates(text: str, src_lang: str) -> str:
         return words[number - 1] if 1 <= number <= len(words) else match[0]
 
     return _ORDINAL[src_lang].sub(word, text)
+
+
+def _in_words(span: re.Match[str], lang: str) -> str:
+    """Return a span of times with words between them."""
+    before, start, end = span.groups()
+    from_, to, and_ = _SPAN_WORDS[lang]
+    between = and_ if before and before.lower() in ("between", "entre") else to
+    return f"{before or from_} {start} {between} {end}"
+
+
+def _in_hours(lasting: re.Match[str]) -> str:
+    """Return how long something lasts in words."""
+    before, hours, minutes = lasting.groups()
+    rest = f" et {int(minutes)} minutes" if minutes and int(minutes) else ""
+    return f"{before} {hours} {'heure' if int(hours) < 2 else 'heures'}{rest}"
 
 
 def _with_colon(time: re.Match[str]) -> str:

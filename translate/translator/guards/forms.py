@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import unescape
 from typing import NamedTuple
 
+from translate.data.cleaning import clean_text
 from translate.translator.guards.addresses import ADDRESS
 from translate.translator.translation import Translation
 
@@ -27,6 +29,7 @@ _LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an old
     r"(?:[-*+•·‣▪◦–—→✓>]|[-=]>|#{1,6}|\[[ xX]\]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)"
 )
 _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an apostrophe
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]{2,31}\d{0,2});")
 _MANY_SPACES = re.compile(" {2,}")
 _DOTTED_TIME = re.compile(r"(?<=\d)\.(?=[0-5]\d\s?[AaPp]\.?[Mm]\b)")  # 6.30 p.m.
 _SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
@@ -43,6 +46,9 @@ _ABBREVIATIONS = (  # of English, that are read as words
     (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
     (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
 )
+_NUMBER_SIGN = re.compile(r"\b([Nn])[°º]\s?(?=\w)")
+_EITHER = re.compile(r"(?<=[^\W\d_]{2})\((s|es|e|ne|le|se)\)(?![^\W_]{2})")  # file(s), marié(e)
+_SINGLE_QUOTED = re.compile(r"(?<!\w)['‘](?=\w)([^'‘’\"]*[^\s'‘’])['’](?!\w)")
 _NO_PROSE = re.compile(r"[/@_\\#=]")
 _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
@@ -109,13 +115,17 @@ def plain_form(text: str) -> Form:
 def plain_characters(text: str) -> str:
     """Return a text with single spaces, also where one was forgotten, and the marks of keyboards, in times a colon.
 
+    Entities of HTML become the characters that they stand for.
+
     >>> plain_characters("J\u00b4ai  vu l\u2019o\ufb03ce du rendez\u2011vous.")
     "J'ai vu l’office du rendez-vous."
     >>> plain_characters("1914–1918.It was cold,very cold—see www.example.com,Tom.")
     '1914-1918.It was cold, very cold - see www.example.com,Tom.'
-    >>> plain_characters("6.30 p.m.")
-    '6:30 p.m.'
+    >>> plain_characters("6.30 p.m. &amp; it&#39;s late")
+    "6:30 p.m. & it's late"
     """
+    if "&" in text:
+        text = clean_text(_ENTITY.sub(lambda match: unescape(match[0]), text))
     text = _LONG_DASH.sub(" - ", _SHORT_DASH.sub("-", text.translate(_PLAIN)))
     text = _DOTTED_TIME.sub(":", _ACCENT.sub("'", _MANY_SPACES.sub(" ", text)))
     return " ".join(map(_spaced_word, text.split(" "))) if _TIGHT.search(text) else text
@@ -130,15 +140,24 @@ def plain_marks(text: str, src_lang: str) -> str:
     """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
-    space before it. Of English "and/or" has spaces, too, and "no. 5", "i.e." and "e.g." are written out.
+    space before it. Of English "and/or" has spaces, too, and "no. 5", "i.e." and "e.g." are written out; so is French
+    "n° 5", and of "file(s)" and "marié(e)" one form is left.
 
     >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'
     >>> plain_marks("Bus no. 5 (the old one) and/or a taxi, e.g. mine, at 80 km/h.", "en")
     'Bus number 5 ( the old one) and / or a taxi, for example mine, at 80 km/h.'
+    >>> plain_marks("N° 5 : marié(e)s ? Nom(s) ?", "fr")
+    'Numéro 5 : mariés ? Noms ?'
+    >>> plain_marks("Don't click 'Save', the boys' rock 'n' roll.", "en")
+    "Don't click « Save », the boys' rock 'n' roll."
     """
+    text = _EITHER.sub(lambda match: "s" if match[1].endswith("s") else "", text)
     text = _OPENING_BRACKET.sub("( ", text)
-    if src_lang == "en":
+    if src_lang == "fr":
+        text = _NUMBER_SIGN.sub(r"\1uméro ", text)
+    else:
+        text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
         text = _SLASH.sub(r"\1 / \2", text)
         for pattern, words in _ABBREVIATIONS:
             text = pattern.sub(words, text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.addresses import ADDRESS
-from translate.translator.guards.dates import TIME, has_time
+from translate.translator.guards.dates import LASTING, TIME, has_time
 from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
 
@@ -28,10 +28,15 @@ _AMOUNT = re.compile(
 )
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
 _QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[gl]|[ckm]?m[²³]?)(?!\w)")
-_CODE = re.compile(  # C++, F-16, AF1234, 221B, SW1A 1AA
-    r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5}|\d{2,4}[A-Z]"
-    r"|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?!\w))"
+_POSTCODE = re.compile(r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)")  # SW1A 1AA
+_CODE = re.compile(  # C++, F-16, AF1234, 221B
+    r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5}|\d{2,4}[A-Z])(?!\w))"
 )
+_SERIAL = re.compile(  # of an invoice, a coupon or a device: INV-2024-0117, SN7734K2, SUMMER25; no time, unit or amount
+    rf"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Z])(?!\d+[A-Z]{{1,2}}(?![\w-])|\d\d?[:H]\d\d|(?:{_CODES_OF_CURRENCIES})\d)"
+    r"(?=[A-Z\d]{4}|[A-Z\d]+-)[A-Z\d]+(?:[-.][A-Za-z\d]+)*(?![\w-])"
+)
+_PLACEHOLDER = re.compile(r"(?<![\w%])%(?:\(\w+\))?(?:\d+\$)?[sdif](?!\w)")  # of programs: %s, %(name)s
 _FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
     r"(?<![\w.,])(?:\+?\(?\d{1,4}\)?(?:[ -]\(?\d{1,4}\)?){2,}|(?:\+\d{1,3}[ .])?\d{1,4}(?:\.\d{1,4}){2,})(?!\w|[.,:]\d)"
@@ -110,6 +115,10 @@ def _has_text(text: str, part: str) -> bool:
     return part in text
 
 
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
+
+
 def _has_formula(text: str, formula: str) -> bool:
     spaced = r"\s*".join(map(re.escape, re.sub(r"\s", "", formula)))
     return re.search(rf"(?<!\d){spaced}(?!\d)", text) is not None
@@ -169,6 +178,10 @@ def _number(number: str) -> str:
 
 _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (ADDRESS, "word", _has_text),
+    (_PLACEHOLDER, "word", _has_text),
+    (_POSTCODE, "word", _has_text),
+    (_SERIAL, "word", _has_word),
+    (LASTING, "number", lambda *_: True),  # no time of day; what it holds may come out in words
     (TIME, "time", has_time),
     (_DURATION, "number", _has_text),
     (_REFERENCE, "number", _has_text),

@@ -19,6 +19,8 @@ _RULES = {  # by the language of the translation
     "fr": (
         _IN_BRACKETS,
         (re.compile(rf"\b((?:[cdjlmnst]|qu)['’]){_SPACE}+(?=\w)", re.IGNORECASE), r"\1"),
+        (re.compile(r'«([^«»"]*)"(?!\w)|(?<![\w=])"([^«»"]*)»'), r"«\1\2»"),
+        (re.compile(r'(?<![\w=])"(?=\S)([^«»"]*[^«»"\s])"(?!\w)'), r"«\1»"),
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
         (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
@@ -39,9 +41,10 @@ def marks_of_the_language(
 ) -> list[Translation]:
     """Return translations with the spaces that their language has beside its marks.
 
-    French has a no-break space within « », and before a percent sign, colon, semicolon, question and exclamation mark,
-    and no space behind an apostrophe; English has none before a mark and within " ". Neither has one behind an opening
-    bracket, nor beside slashes that have none in the source. Other languages are left as they are.
+    French has « » for quotation marks, a no-break space within them, and before a percent sign, colon, semicolon,
+    question and exclamation mark, and no space behind an apostrophe; English has none before a mark and within " ".
+    Neither has one behind an opening bracket, nor beside slashes that have none in the source. Other languages are left
+    as they are.
 
     Args:
         texts: Clean sources.

@@ -28,6 +28,10 @@ _NUMBERS = {  # of a source, whose mark cannot be another one
 _WRITTEN = re.compile(  # how such numbers may stand in the translation, with the marks of either language
     rf"(?<![\w.,])\d+(?:(?:{_SPACE}|[.,])\d{{3}})*(?:[.,]\d+)?(?!\w|[.,]\d)"
 )
+_UNGROUPED = re.compile(  # of a source: a year, a postcode before its town; no amount
+    rf"(?<![\w.,€£$-])(?:[12]\d{{3}}|\d{{5}}(?= [A-ZÀ-Þ]))(?![\w%]|[.,:-]?\d|{_SPACE}(?:\d|[%€£$]|(?:{_UNITS})\b))"
+)
+_LONG = re.compile(rf"(?<![\w.,€£$-])\d{{5,9}}(?![\w%]|[.,:-]?\d|{_SPACE}\d)")
 _MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decimals
 _AMOUNTS = {  # of the other language, and as this one writes them
     "en": (re.compile(rf"(?<![\w.,€£$/–-])(\d[\d.,]*){_SPACE}?([€£$])(?!\w)"), r"\2\1"),
@@ -82,11 +86,17 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
 def _numbers(text: str, src_lang: str, tgt_lang: str, kept: Ranges) -> dict[str, str]:
     """Return the numbers of a source that the other language writes in another way, and how.
 
-    They are in plain form, with and without marks between thousands.
+    They are in plain form, with and without marks between thousands. Years and postcodes have none in either,
+    and longer numbers without them get those of the other language where they get any.
     """
     thousands, decimal = _MARKS[src_lang]
     into = {thousands: _MARKS[tgt_lang][0], decimal: _MARKS[tgt_lang][1], "\u00a0": ",", "\u202f": ","}
     numbers: dict[str, str] = {}
+    for pattern, mark in ((_LONG, _MARKS[tgt_lang][0]), (_UNGROUPED, "")):
+        for match in pattern.finditer(text):
+            if not overlaps(match.start(), match.end(), kept):
+                grouped = f"{int(match[0]):,}"
+                numbers[_plain(grouped)] = grouped.replace(",", mark)
     for match in _NUMBERS[src_lang].finditer(text):
         if not overlaps(match.start(), match.end(), kept):
             written = "".join(into.get(character, character) for character in match[0])
