@@ -13,6 +13,7 @@ from translate.benchmark.decode_stream import joined_lines
 from translate.config.decode import DecodeConfig
 from translate.export.writer import copy_model, save_exported
 from translate.translator.bundle import load_bundle
+from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 
 # Another process starts the command: what Linux reports of a child's memory begins with that of its parent.
@@ -69,7 +70,8 @@ def _save_models(bundle: Path, folder: Path, *, peer: bool) -> dict[str, Path]:
     copy_model(bundle, models[OURS], int8=True)
     if peer:
         models[CTRANSLATE2] = folder / "command-ctranslate2"
-        save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", recognizer=Recognizer.load(bundle))
+        beside = Recognizer.load(bundle), Memory.load(bundle)
+        save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", "ctranslate2", *beside)
     return models
 
 

@@ -36,6 +36,7 @@ class DecodeChanges(TypedDict, total=False):
     top_k: int | None
     top_p: float | None
     seed: int | None
+    memory: bool | None
     mbr: str | None
     batch_tokens: int | None
 
@@ -158,6 +159,11 @@ class DecodeConfig:
         1,
         "With sampling: the same sentence gets the same draws with the same seed, in any file, batch and order.",
         at_least=0,
+    )
+    memory: bool = setting(
+        True,
+        "Take the translation of a sentence that the model's translation memory holds from there instead of searching, "
+        "if the model has one; with num_hypotheses the search's outputs follow it. Not with sampling, mbr or prefixes.",
     )
     mbr: str = setting(
         "none",

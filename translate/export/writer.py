@@ -8,6 +8,7 @@ from translate.common.resources import models_dir
 from translate.config.export import ExportConfig
 from translate.native.shortlist import Shortlist
 from translate.translator.engines.directory import check_output
+from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def export(config: ExportConfig) -> Path:
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
-        save_exported(output, *load_bundle(bundle), config.quantization, config.format, Recognizer.load(bundle))
+        beside = Recognizer.load(bundle), Memory.load(bundle)
+        save_exported(output, *load_bundle(bundle), config.quantization, config.format, *beside)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     if config.format != "marian-hf":
@@ -60,7 +62,8 @@ def copy_model(bundle: Path, output: Path, *, int8: bool) -> None:
 
     model, tokenizer, settings = load_bundle(bundle)
     shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
-    save_bundle(output, model, tokenizer, settings, Recognizer.load(bundle), shortlist, int8=int8)
+    beside = Recognizer.load(bundle), shortlist, Memory.load(bundle)
+    save_bundle(output, model, tokenizer, settings, *beside, int8=int8)
 
 
 def _save_marian(
@@ -81,6 +84,7 @@ def save_exported(
     quantization: str,
     format: str = ExportConfig.format,
     recognizer: "Recognizer | None" = None,
+    memory: "Memory | None" = None,
 ) -> None:
     """Write a directory for another runtime; it appears, or replaces an older one, only when it is complete.
 
@@ -92,6 +96,7 @@ def save_exported(
         quantization: Type of the stored weights, one of `translate.config.export.QUANTIZATIONS`.
         format: "ctranslate2" or "onnx".
         recognizer: What tells its languages apart.
+        memory: Texts whose translation is known.
 
     Raises:
         ValueError: If what writes the format is not installed, or the format cannot hold the model.
@@ -104,8 +109,9 @@ def save_exported(
         write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
-        if recognizer is not None:
-            recognizer.save(parts)
+        for part in (recognizer, memory):
+            if part is not None:
+                part.save(parts)
         write_text(parts / "README.md", _card(settings, format))
 
 

@@ -4,6 +4,7 @@ model/config.yaml          BundleConfig
       tokenizer*.model     SentencePiece
       model.safetensors    weights, see `weights.py`; a tied matrix is stored once
       languages.tsv        of a model that translates both ways: what tells its languages apart
+      memory.tsv.gz        if it has one: texts whose translation is known, see `memory.py`
       shortlist.safetensors  if it was learnt: which tokens a translation may need, see `translate/native/shortlist.py`
       README.md            the model card
 """
@@ -24,6 +25,7 @@ from translate.common.resources import SHIPPED, models_dir
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
+from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 from translate.translator.weights import read_weights, stored_shapes, write_weights
 
@@ -85,6 +87,7 @@ def save_bundle(
     config: BundleConfig,
     recognizer: Recognizer | None = None,
     shortlist: Shortlist | None = None,
+    memory: Memory | None = None,
     *,
     int8: bool = False,
 ) -> None:
@@ -97,6 +100,7 @@ def save_bundle(
         config: Its settings.
         recognizer: What tells its languages apart.
         shortlist: Which tokens its translations may need.
+        memory: Texts whose translation is known.
         int8: Whether its matrices are rounded to 8-bit integers, for a quarter of the size (see `weights.py`).
 
     Raises:
@@ -105,10 +109,9 @@ def save_bundle(
     with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
-        if recognizer is not None:
-            recognizer.save(parts)
-        if shortlist is not None:
-            shortlist.save(parts)
+        for part in (recognizer, shortlist, memory):
+            if part is not None:
+                part.save(parts)
         write_weights(parts / _WEIGHTS, model, int8=int8)
         for file in parts.glob("*.safetensors"):
             file.chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it

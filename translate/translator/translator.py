@@ -31,12 +31,14 @@ from translate.translator.engines.opening import open_engine
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
 from translate.translator.guards.guarded import guarded_translations
+from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
 
 Progress = Callable[[int], object]
+Candidate = tuple[Hypothesis, str]  # an output of a search, and its text
 AUTO = "auto"  # as a language to translate into: the other one than a text is in
 
 
@@ -48,13 +50,19 @@ class Translator:
         tokenizer: The one it was trained with.
         config: Languages, limits and the search settings used where a call gives none.
         recognizer: Tells the languages of texts apart, of a model that translates both ways.
+        memory: Whole texts whose translation is known.
     """
 
     def __init__(
-        self, engine: Engine, tokenizer: Tokenizer, config: BundleConfig, recognizer: Recognizer | None = None
+        self,
+        engine: Engine,
+        tokenizer: Tokenizer,
+        config: BundleConfig,
+        recognizer: Recognizer | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.engine, self.tokenizer, self.config = engine, with_tags(tokenizer, config), config
-        self.recognizer = recognizer
+        self.recognizer, self.memory = recognizer, memory
 
     @classmethod
     def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "auto") -> Translator:
@@ -96,7 +104,7 @@ class Translator:
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
         engine = EnsembleEngine(engines, [network.d_model for network in networks])
-        return cls(engine, first.tokenizer, config, first.recognizer)
+        return cls(engine, first.tokenizer, config, first.recognizer, first.memory)
 
     def into(self, tgt_lang: str) -> Translator:
         """Return the same model asked to translate into `tgt_lang`, from the other of its two languages.
@@ -110,7 +118,7 @@ class Translator:
         if tgt_lang not in config.tgt_langs:
             raise ValueError(f"tgt_lang ({tgt_lang}): this model translates {self._ways}")
         turned = replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang)
-        return Translator(self.engine, self.tokenizer, turned, self.recognizer)
+        return Translator(self.engine, self.tokenizer, turned, self.recognizer, self.memory)
 
     @property
     def _ways(self) -> str:
@@ -326,12 +334,33 @@ class Translator:
         return self._translate(list(map(Request, texts)), decode, progress)
 
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
-        """Translate clean texts: cut them, encode the segments, search, decode, join."""
+        """Translate clean texts: cut them, look them up, encode the segments, search, decode, join."""
         parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
-        segments = list(sources)
+        known = self._known(list(sources), decode)
+        searched = {one: ids for one, ids in sources.items() if decode.num_hypotheses > 1 or one not in known}
         completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each segment
-        if progress is not None and len(requests) > completed.total():
-            progress(len(requests) - completed.total())  # the empty ones
+        if progress is not None and (done := len(requests) - sum(completed[one] for one in searched)):
+            progress(done)  # the empty ones, and what is known
+        found = self._search(searched, completed, decode, progress)
+        for segment, best in known.items():
+            others = [other for other in found.get(segment, ()) if other[1] != best[1]]
+            found[segment] = [best, *others][: decode.num_hypotheses]
+        translations = {
+            one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
+            for one, own in parts.items()
+        }
+        empty = Translation("", 0.0, ())
+        return [translations.get(one, empty)._replace(tgt_lang=self.config.tgt_lang) for one in requests]
+
+    def _search(
+        self,
+        sources: Mapping[Request, Ids],
+        completed: Counter[Request],
+        decode: DecodeConfig,
+        progress: Progress | None,
+    ) -> dict[Request, list[Candidate]]:
+        """Search for the outputs of segments, given their ids; `completed` counts the texts that each is the end of."""
+        segments = list(sources)
 
         def search(sources: Sequence[Ids], prefixes: Sequence[Ids], decode: DecodeConfig) -> list[list[Hypothesis]]:
             found: dict[int, list[Hypothesis]] = {}
@@ -344,17 +373,26 @@ class Translator:
 
         prefixes = [self.tokenizer.encode_tgt(segment.prefix)[:-1] if segment.prefix else [] for segment in segments]
         searched = guarded_search(search, list(sources.values()), prefixes, decode, self.tokenizer.eos_id)
-        tgt_lang = self.config.tgt_lang
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
         found = {}
         for segment, hypotheses in zip(segments, searched, strict=True):
             form = self._form(segment, decode)
-            found[segment] = [(one, form.restore(clean_text(next(texts)), tgt_lang)) for one in hypotheses]
-        translations = {
-            one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
-            for one, own in parts.items()
-        }
-        return [translations.get(one, Translation("", 0.0, ()))._replace(tgt_lang=tgt_lang) for one in requests]
+            found[segment] = [(one, form.restore(clean_text(next(texts)), self.config.tgt_lang)) for one in hypotheses]
+        return found
+
+    def _known(self, segments: Sequence[Request], decode: DecodeConfig) -> dict[Request, Candidate]:
+        """Return what the memory has for segments, as if the model were sure of it."""
+        found: dict[Request, Candidate] = {}
+        if self.memory is None or not decode.memory or decode.search != "beam" or decode.mbr != "none":
+            return found
+        tgt_lang = self.config.tgt_lang
+        for segment in segments:
+            form = self._form(segment, decode)
+            output = None if segment.prefix else self.memory.find(form.text, tgt_lang)
+            if output is not None:
+                ids = self.tokenizer.encode_tgt(output)
+                found[segment] = Hypothesis(tuple(ids), 0.0, 0.0, (0.0,) * len(ids)), form.restore(output, tgt_lang)
+        return found
 
     def _translate_recognized(
         self,

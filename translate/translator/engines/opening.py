@@ -16,13 +16,15 @@ from translate.data.tokenizer import Tokenizer
 from translate.translator.bundle import BundleConfig, find_model, load_bundle, load_native
 from translate.translator.engines.directory import exported_format, load_settings
 from translate.translator.engines.engine import Engine
+from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
     import torch
 
 
-Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None]
+Runs = tuple[Engine, Tokenizer, BundleConfig]
+Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None, Memory | None]
 
 
 def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
@@ -31,24 +33,31 @@ def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
         raise ValueError(f"precision ({precision}) must be one of {', '.join(PRECISIONS)}")
     written_for = exported_format(path)
     if written_for is None:
-        return _open_bundle(find_model(path), device, precision)
+        directory = find_model(path)
+        opened = _open_bundle(directory, device, precision)
+    else:
+        directory = Path(path)
+        opened = _open_exported(directory, written_for, device, precision)
+    return *opened, Recognizer.load(directory), Memory.load(directory)
+
+
+def _open_exported(directory: Path, written_for: str, device: str, precision: str) -> Runs:
     if precision == "int8":
         raise ValueError(
             "precision=int8 is not for exported models: what they were exported with is in them; leave it out"
         )
-    config, tokenizer, recognizer = load_settings(path), Tokenizer.load(path), Recognizer.load(Path(path))
+    config, tokenizer = load_settings(directory), Tokenizer.load(directory)
     precision = "32" if precision == "auto" else precision
     if written_for == "onnx":
         from translate.translator.engines.onnx import OnnxEngine  # loads onnxruntime
 
-        return OnnxEngine(path, tokenizer, device=device, precision=precision), tokenizer, config, recognizer
+        return OnnxEngine(directory, tokenizer, device=device, precision=precision), tokenizer, config
     from translate.translator.engines.ctranslate2 import CTranslate2Engine  # loads ctranslate2
 
-    engine = CTranslate2Engine(path, tokenizer, config, device=device, precision=precision)
-    return engine, tokenizer, config, recognizer
+    return CTranslate2Engine(directory, tokenizer, config, device=device, precision=precision), tokenizer, config
 
 
-def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
+def _open_bundle(directory: Path, device: str, precision: str) -> Runs:
     on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
     if on_cpu and precision in ("auto", "int8") and (native := load_native(directory)):
         from translate.native.shortlist import Shortlist
@@ -56,7 +65,7 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
 
         network, tokenizer, config = native
         shortlist = Shortlist.load(directory, config.src_vocab_size, config.tgt_vocab_size)
-        return NativeEngine(network, tokenizer, shortlist), tokenizer, config, Recognizer.load(directory)
+        return NativeEngine(network, tokenizer, shortlist), tokenizer, config
     if find_spec("torch") is None:
         given = f"device={device}, precision={precision}"
         what = "this model, which the C kernels cannot run here," if on_cpu and precision in ("auto", "int8") else given
@@ -64,7 +73,7 @@ def _open_bundle(directory: Path, device: str, precision: str) -> Opened:
     return _open_in_torch(directory, device, precision)
 
 
-def _open_in_torch(directory: Path, device: str, precision: str) -> Opened:
+def _open_in_torch(directory: Path, device: str, precision: str) -> Runs:
     from translate.model.attention import keep_cudnn_out
     from translate.translator.engines.torch import DTYPES, Int8Engine, TorchEngine
 
@@ -76,14 +85,14 @@ def _open_in_torch(directory: Path, device: str, precision: str) -> Opened:
         raise ValueError(f"precision=16 needs a GPU, not device {place}; use bf16 or 32")
     if precision == "int8" and place.type != "cpu":
         raise ValueError(f"precision=int8 is for CPUs, not device {place}; use bf16, 16 or 32")
-    (model, tokenizer, config), recognizer = load_bundle(directory, place), Recognizer.load(directory)
+    model, tokenizer, config = load_bundle(directory, place)
     if precision == "auto":
         precision = "16" if place.type == "cuda" else "32"
     if place.type == "cpu" and precision != "32":
         limit_kernel_caches()
     if precision == "int8":
-        return Int8Engine(model, tokenizer), tokenizer, config, recognizer
-    return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config, recognizer
+        return Int8Engine(model, tokenizer), tokenizer, config
+    return TorchEngine(model.to(DTYPES[precision]), tokenizer), tokenizer, config
 
 
 def may_have_gpu() -> bool:

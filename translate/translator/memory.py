@@ -1,0 +1,88 @@
+"""The translation memory of a model: whole texts whose translation is known, so that no search is needed for them.
+
+A model directory holds it as `memory.tsv.gz`: the two languages in the first line, then a pair in each line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from translate.data.readers import read_lines
+
+FILE = "memory.tsv.gz"
+_END = re.compile(r"[\s.,:!…]*\Z")  # what a text may have at its end, or not, without meaning something else
+_CAPITAL = re.compile(r"I\b|\w+[A-Z]")  # of an English word or an abbreviation, wherever it stands
+
+
+class Memory:
+    """Finds the known translation of a text, whatever the case of its first letter and the full stop at its end.
+
+    Args:
+        languages: Codes of the two.
+        pairs: (text in the first language, text in the second); of several with the same source the first counts.
+    """
+
+    def __init__(self, languages: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> None:
+        self.languages, self.pairs = languages, pairs
+        first, second = languages
+        turned = [(tgt, src) for src, tgt in pairs]
+        self._known = {second: _by_key(pairs), first: _by_key(turned)}
+
+    def find(self, text: str, tgt_lang: str) -> str | None:
+        """Return the translation of a clean text, with its own case and final mark; None if it is not known.
+
+        >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("What's new?", "Quoi de neuf ?")])
+        >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "Sign in here")]
+        ['se connecter !', 'Quoi de neuf ?', None]
+        """
+        end = _END.search(text)
+        assert end is not None  # as it may be empty
+        pair = self._known.get(tgt_lang, {}).get(_key(text))
+        return None if pair is None else _with_first_letter(*pair, text) + _mark(end[0].strip(), tgt_lang)
+
+    def save(self, directory: Path) -> None:
+        """Write `memory.tsv.gz` into a directory that is being made; the same pairs give the same bytes."""
+        text = "".join("\t".join(row) + "\n" for row in (self.languages, *self.pairs))
+        (directory / FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+    @classmethod
+    def load(cls, directory: Path) -> Memory | None:
+        """Read `memory.tsv.gz` of a directory; None if it has none.
+
+        Raises:
+            ValueError: If the file is damaged; the message names it.
+        """
+        path = directory / FILE
+        if not path.is_file():
+            return None
+        rows = []
+        for number, line in enumerate(list(read_lines(path)) or [""], 1):
+            first, _, second = line.partition("\t")
+            if not first or not second or "\t" in second:
+                raise ValueError(f"{path}, line {number}: must be two languages, then pairs, with one tab between them")
+            rows.append((first, second))
+        return cls(rows[0], rows[1:])
+
+
+def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    return {_key(src): (src, _END.sub("", tgt)) for src, tgt in reversed(pairs)}
+
+
+def _key(text: str) -> str:
+    """Return what texts with one translation have in common."""
+    return _END.sub("", text).replace("’", "'").replace("\u00a0", " ").replace("\u202f", " ").casefold()
+
+
+def _with_first_letter(source: str, target: str, text: str) -> str:
+    """Return a target whose first letter has another case than in its pair, if that of the text has."""
+    if text[:1].islower() and source[:1].isupper() and not _CAPITAL.match(target):
+        return target[:1].lower() + target[1:]
+    return target[:1].upper() + target[1:] if text[:1].isupper() and source[:1].islower() else target
+
+
+def _mark(mark: str, tgt_lang: str) -> str:
+    """Return the final mark of a text as its translation has it."""
+    return f" {mark}" if tgt_lang == "fr" and mark[:1] in ("!", ":") else mark
