@@ -290,6 +290,8 @@ def test_bad_settings_are_refused_before_any_work(
 def test_one_string_instead_of_a_list_is_refused(translator: Translator) -> None:
     with pytest.raises(ValueError, match="not one string"):
         translator.translate("a cat sat")
+    with pytest.raises(ValueError, match="text 2 must be a string, not None"):
+        translator.translate(["a cat", None])  # type: ignore[list-item]
 
 
 def test_loading_from_a_directory_and_precisions(translator: Translator, tmp_path: Path) -> None:

@@ -494,6 +494,9 @@ def _check_arguments(
     """Raise ValueError if the arguments of `translate` do not go together."""
     if isinstance(texts, str):
         raise ValueError("texts must be a list of strings, not one string: translate([text])")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise ValueError(f"text {number} must be a string, not {text!r}")
     if prefixes is not None and len(prefixes) != len(texts):
         raise ValueError(f"prefixes ({len(prefixes)}) must be as many as texts ({len(texts)}), or None")
     for name, given in (("alignments", alignments), ("prefixes", prefixes is not None)):

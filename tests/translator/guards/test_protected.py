@@ -33,3 +33,14 @@ def test_a_text_of_spans_and_symbols_alone_comes_through(general: Translator, te
 def test_a_text_of_a_term_and_a_symbol_alone(general: Translator) -> None:
     (found,) = general.translate(["1) Tom ✔"], tgt_lang="fr", terms={"Tom": "Thomas"})
     assert found.text == "1) Thomas ✔"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("Lisez l'<a href=\"x\">article</a> complet.", '<a href="x">article</a>'),
+        ("L'<em>homme</em> est grand.", "man</em>"),
+    ],
+)
+def test_a_tag_behind_an_elided_word_is_around_the_next_one(general: Translator, text: str, part: str) -> None:
+    assert part in general.translate([text], tgt_lang="en", protect=True)[0].text
