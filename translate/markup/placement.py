@@ -197,7 +197,7 @@ def _read_tokens(
 
 
 def _core(source: str, start: int, end: int) -> int:
-    """Return where a word begins that a translation is of: behind signs, and behind what is elided before it (l'eau)."""
+    """Return where a word begins that a translation is of: behind signs, and behind what is elided before it."""
     signs = _SIGNS.match(source, start, end)
     start = signs.end() if signs else start
     elided = _ELIDED.match(source, start, end)

@@ -6,7 +6,7 @@ import pytest
 from translations import translation
 
 from translate.translator.guards.forms import plain_characters, plain_marks
-from translate.translator.guards.marks import marks_of_the_language
+from translate.translator.guards.marks import marks_of_the_language, with_lost_mark
 from translate.translator.translator import Translator
 
 
@@ -32,6 +32,27 @@ from translate.translator.translator import Translator
 def test_marks_have_the_spaces_of_the_language(output: str, lang: str, expected: str) -> None:
     (new,) = marks_of_the_language(["x"], [translation(output, output, tgt_lang=lang)])
     assert [new.text, *(one.text for one in new.hypotheses)] == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    ("output", "spans", "lang", "expected"),
+    [
+        ("Il dit «\u00a0non, puis part.", [1], "fr", "Il dit «\u00a0non\u00a0», puis part."),
+        ("Je vais bien\u00a0», merci.", [1], "fr", "Je vais «\u00a0bien\u00a0», merci."),
+        ("«\u00a0Un\u00a0» ou deux mots\u00a0».", [1, 2], "fr", "«\u00a0Un\u00a0» ou «\u00a0deux mots\u00a0»."),
+        ("Dis «\u00a0oui", [5], "fr", "Dis «\u00a0oui\u00a0»"),
+        ('No," he said.', [1], "en", '"No," he said.'),
+        ('No," he said, "I do not."', [1, 3], "en", '"No," he said, "I do not."'),
+        ("Il dit «\u00a0non\u00a0».", [1], "fr", "Il dit «\u00a0non\u00a0»."),
+        ("Il dit non.", [1], "fr", "Il dit non."),  # both are lost: where they were is not known
+        ('15" and', [], "en", '15" and'),
+        ("«", [1], "fr", "«"),
+    ],
+)
+def test_a_lost_quotation_mark_is_put_where_its_words_end(
+    output: str, spans: list[int], lang: str, expected: str
+) -> None:
+    assert with_lost_mark(output, spans, lang) == expected
 
 
 def test_what_is_kept_keeps_its_marks() -> None:
@@ -104,6 +125,8 @@ def test_the_model_of_the_package_translates_text_with_marks_within(general: Tra
     assert bracketed.text == "Il est parti (sans dire au revoir)."
     assert "mais" in unspaced.text
     assert smiling.text.endswith("triste :(")
+    (left,) = general.translate(['He said "no", then left.'], tgt_lang="fr")
+    assert "«\u00a0non\u00a0», " in left.text
     within, either = general.translate(
         ["My sister (who lives in Paris) left.", "Pay by cash and/or card."], tgt_lang="fr"
     )

@@ -15,6 +15,14 @@ _IN_QUOTES = re.compile(rf'(?<!\w)"{_SPACE}*([^"]*[^"\s]){_SPACE}*"(?!\w)')
 _TIGHT_SLASH = (re.compile(rf"(?<=\w){_SPACE}/{_SPACE}(?=\w)"), "/")
 _ENTITY = re.compile(r"&#?\w{1,10};")  # of HTML
 _IN_BRACKETS = (re.compile(rf"\({_SPACE}+(?=\w)"), "(")
+_QUOTED = re.compile(  # within a source, by whatever marks
+    r"""“\s*([^“”]+?)\s*”|«\s*([^«»]+?)\s*»|(?<!\w)"\s*([^"]*[^"\s])\s*"(?!\w)|(?<!\w)['‘](?=\w)([^'‘’"]*[^\s'‘’])['’](?!\w)"""
+)
+_QUOTATION_MARK = {  # one that opens, or one that closes
+    "fr": re.compile("(«)|(»)"),
+    "en": re.compile(r'(?<![^\s(\[])(")(?=\S)|(?<=[^\s(\[])(")(?!\w)'),
+}
+_QUOTATION_MARKS = {"fr": ("«\u00a0", "\u00a0»"), "en": ('"', '"')}
 _RULES = {  # by the language of the translation
     "fr": (
         _IN_BRACKETS,
@@ -68,7 +76,40 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
     for pattern, replacement in rules:
         change = methodcaller("expand", replacement)
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
-    return found.with_texts(outputs)
+    if any(re.search('["«»“”]', part) for part in kept):
+        return found.with_texts(outputs)
+    spans = [len(next(filter(None, match.groups())).split()) for match in _QUOTED.finditer(text)]
+    return found.with_texts([with_lost_mark(output, spans, found.tgt_lang) for output in outputs])
+
+
+def with_lost_mark(output: str, spans: Sequence[int], lang: str) -> str:
+    """Return a translation with the one quotation mark that it has lost, as far from its other one as in the source.
+
+    Args:
+        output: English or French.
+        spans: Words within each pair of quotation marks of the source.
+        lang: Language of the output.
+
+    >>> with_lost_mark('Write "yes" or no".', [1, 1], "en"), with_lost_mark('He said "no, and left.', [1], "en")
+    ('Write "yes" or "no".', 'He said "no", and left.')
+    """
+    marks = [(match.start(), match.end(), match[1] is not None) for match in _QUOTATION_MARK[lang].finditer(output)]
+    if len(marks) != 2 * len(spans) - 1:
+        return output
+    opening, closing = _QUOTATION_MARKS[lang]
+    wrong = next((place for place, (_, _, opens) in enumerate(marks) if opens != (place % 2 == 0)), len(marks))
+    words = spans[wrong // 2]
+    if wrong % 2:  # nothing closes what the mark before opens
+        ends = [match.end() for match in re.finditer(r"[^\s\u00a0«»\"]*[^\W_]", output[marks[wrong - 1][1] :])]
+        if not ends:
+            return output
+        place = marks[wrong - 1][1] + ends[min(words, len(ends)) - 1]
+        return output[:place] + closing + output[place:]
+    starts = [match.start() for match in re.finditer(r"[^\s\u00a0«»\"]+", output[: marks[wrong][0]])]
+    if not starts:
+        return output
+    place = starts[-min(words, len(starts))]
+    return output[:place] + opening + output[place:]
 
 
 def change_outside(
