@@ -57,6 +57,7 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("At 3:30 p.m. too.", "À 3 30.", "At noon too.", "Aussi à midi.", "Aussi à 15\u00a0h\u00a030."),
         ("It has 30 x 20 cm.", "Il a 3020 cm.", "It has 2000 cm.", "Il a 2000 cm.", "Il a 30 x 20 cm."),
         ("Add 100 g now.", "Ajoutez 100 gants.", "Add 2000 now.", "Ajoutez 2000.", "Ajoutez 100 g."),
+        ("Add 1.5 L now.", "Ajoutez 1.5.", "Add 2000 now.", "Ajoutez 2000.", "Ajoutez 1.5 L."),
         ("Use C++ now.", "Utilise Curre.", "Use Tom now.", "Utilise Tom.", "Utilise C++."),
         ("Call +1 555 123-4567.", "Appelle 1 555 123-4567.", "Call 2000.", "Appelle 2000.", "Appelle +1 555 123-4567."),
         ("Pages 3-5.", "Pages 35.", "Pages 2000.", "Pages 2000.", "Pages 3-5."),

@@ -83,6 +83,7 @@ def test_times_are_written_as_the_language_does() -> None:
     assert [write_time(time, "de") for time in ("15h30", "7 p.m.")] == ["15h30", "7 p.m."]
     assert changed_times("at 3 p.m.", "à 3 heures de l'après-midi", "fr") == {}
     assert changed_times("at 3 p.m.", "à 3 heures", "fr") == {"3 heures": "15\u00a0h"}
+    assert changed_times("at 12:45 a.m.", "à 12 h 45", "fr") == {"12 h 45": "0\u00a0h\u00a045"}
     assert changed_times("à 8h", "at 8h, 9:30", "en") == {"8h": "8:00"}
     assert changed_times("pendant 2 h", "for 2 h", "en") == {}
     assert changed_times("at 3 p.m.", "um 3 p.m.", "de") == {}

@@ -177,8 +177,10 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     if lang == "en":
         written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
     elif lang == "fr" and not _HALF_OF_DAY.search(output):
-        later = {
-            _clock(match): write_time(match[0], lang) for match in TIME.finditer(text) if match["half"] in ("p", "P")
+        later = {  # 12:45 a.m. is 0 h 45
+            _clock(match): write_time(match[0], lang)
+            for match in TIME.finditer(text)
+            if match["half"] in ("p", "P") or (match["half"] and int(match["hour"]) == _HOURS_OF_HALF)
         }
         found = [match for pattern in (_ALONE, _HOURS) for match in pattern.finditer(output)]
         written = {

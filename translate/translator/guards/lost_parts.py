@@ -27,7 +27,7 @@ _AMOUNT = re.compile(
     rf"|(?<![\w.,]){_DIGITS}\s?(?:[€£$](?!\s?\d)|(?:{_CODES_OF_CURRENCIES})\b)"
 )
 _TEMPERATURE = re.compile(rf"(?<![\w.,]){_DIGITS}\s?°[CF]?(?!\w)")
-_QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[gl]|[ckm]?m[²³]?)(?!\w)")
+_QUANTITY = re.compile(rf"(?<![\w.,]){_DIGITS}\s?(?:%|[cdkm]?[glL]|[ckm]?m[²³]?)(?!\w)")
 _POSTCODE = re.compile(r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)")  # SW1A 1AA
 _CODE = re.compile(  # C++, F-16, AF1234, 221B
     r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5}|\d{2,4}[A-Z])(?!\w))"
@@ -45,6 +45,7 @@ _UNITS = {  # as words, by their signs
     "%": "per ?cent|pour ?cent",
     "g": r"gram(?:me)?s?",
     "l": r"lit(?:er|re)s?",
+    "L": r"lit(?:er|re)s?",
     "m": r"m[eè]t(?:er|re)s?",
 }
 _PREFIXES = {"": "", "c": "centi", "d": "d[eé]ci", "k": "kilo", "m": "milli"}
