@@ -18,6 +18,7 @@ from translate.translator.memory import Memory
 
 FILES = ("set_phrases.tsv", "interfaces.tsv", "signs.tsv")  # of several translations the first counts
 LONGEST = 12  # words of both sides together: longer ones are seldom met as they stand
+ABBREVIATION = re.compile(r"\b(?:[A-Z]\.|Mrs?\b|Mme\b)")  # whose full stop is no end
 SETS = ("tatoeba/valid", "tatoeba/test", "tests/flores_dev", "tests/newstest2013")
 JUDGED = Path(__file__).with_name("general_sentences.csv")
 
@@ -32,7 +33,7 @@ def main(root: Path, output: Path) -> None:
             sides = {plain(english), plain(french)}
             if sides & tested:
                 tested |= sides  # no second choice for the other side, either
-            elif len(line.split()) <= LONGEST:
+            elif len(line.split()) <= LONGEST and min(map(len, sides)) > 2 and not ABBREVIATION.search(line):
                 pairs[english, french] = None
     Memory(("en", "fr"), list(pairs)).save(output)
     print(f"{output}: {len(pairs):,} pairs")

@@ -23,6 +23,7 @@ PAIRS = [
     ("Sign in", "Connexion"),
     ("Log in", "Se connecter"),
     ("What's new?", "Quoi de neuf ?"),
+    ("Monday to Friday", "Du lundi au vendredi"),
 ]
 
 
@@ -60,6 +61,7 @@ def test_case_and_final_mark_are_those_of_the_text(memory: Memory, text: str, fo
         ("Se connecter.", "Sign in."),  # the first of several, on this side too
         ("je ne crois pas !", "I don't think so!"),  # "I" is no capital of a beginning
         ("Quoi de neuf\u202f?", "What's new?"),
+        ("du lundi au vendredi", "Monday to Friday"),
         ("Sign in", None),
     ],
 )
@@ -110,6 +112,11 @@ def test_a_translator_searches_only_for_what_it_does_not_know(both_ways: Transla
     assert both_ways.tokenizer.decode(list(best.token_ids)) == "Un chat."
     assert both_ways.translate(["two dogs run", "a cat"], memory=False) == plain
     assert both_ways.translate(["un chat !"], tgt_lang="en")[0].text == "a cat!"
+
+
+def test_texts_may_come_from_a_generator(both_ways: Translator, memory: Memory) -> None:
+    both_ways.memory = memory
+    assert [one.text for one in both_ways.translate(text for text in ["a cat", "a cat."])] == ["un chat", "un chat."]  # type: ignore[arg-type]
 
 
 def test_with_more_hypotheses_those_of_the_search_follow(both_ways: Translator, memory: Memory) -> None:

@@ -13,8 +13,11 @@ from pathlib import Path
 from translate.data.readers import read_lines
 
 FILE = "memory.tsv.gz"
-_END = re.compile(r"[\s.,:!…]*\Z")  # what a text may have at its end, or not, without meaning something else
-_CAPITAL = re.compile(r"I\b|\w+[A-Z]")  # of an English word or an abbreviation, wherever it stands
+_END = re.compile(r"[\s.,:;!…]*\Z")  # what a text may have at its end, or not, without meaning something else
+_CAPITAL = re.compile(  # of an English word or an abbreviation, wherever it stands
+    r"(?:I|Mrs?|Ms|God|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|"
+    r"September|October|November|December|English|French)\b|\w+[A-Z]"
+)
 
 
 class Memory:
@@ -85,4 +88,4 @@ def _with_first_letter(source: str, target: str, text: str) -> str:
 
 def _mark(mark: str, tgt_lang: str) -> str:
     """Return the final mark of a text as its translation has it."""
-    return f" {mark}" if tgt_lang == "fr" and mark[:1] in ("!", ":") else mark
+    return f" {mark}" if tgt_lang == "fr" and mark[:1] in ("!", ":", ";") else mark

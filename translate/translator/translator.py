@@ -193,6 +193,7 @@ class Translator:
                 or `terms`.
             TypeError: If there is no such setting.
         """
+        texts = texts if isinstance(texts, str) else list(texts)  # a generator, too
         _check_arguments(texts, prefixes, alignments=alignments, keeps=protect or bool(terms))
         if tgt_lang == AUTO:
             more: Any = {"alignments": alignments, "protect": protect, "terms": terms, "progress": progress, **changes}

@@ -49,6 +49,15 @@ def test_dates_are_read_in_one_order_and_ordinals_as_words(text: str, lang: str,
             "Il dure 3 heures, attendez 1 heure, pendant 1 heure et 30 minutes.",
         ),
         ("à 2 h, demain 9h, à 1h30", "fr", "à 2 h, demain 9h, à 1:30"),
+        ("Attendez 15h30, depuis 8h.", "fr", "Attendez 15:30, depuis 8h."),
+        ("9:00-17:00", "en", "From 9:00 to 17:00"),
+        ("Closed at 10:00-12:00 Monday 9:00-17:00", "en", "Closed from 10:00 to 12:00 Monday from 9:00 to 17:00"),
+        ("See Matthew 5:10-11:30.", "en", "See Matthew 5:10-11:30."),
+        (
+            "le 5 sept nains, le 5 sept. 2014, François 1er et son 1er fils",
+            "fr",
+            "le 5 sept nains, le 5 septembre 2014, François 1er et son premier fils",
+        ),
     ],
 )
 def test_spans_of_times_have_words_and_durations_are_no_times(text: str, lang: str, read: str) -> None:

@@ -95,6 +95,9 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
         ("Nº 5, n°6, 20 °C, n'est", "fr", "Numéro 5, numéro 6, 20 °C, n'est"),
         ("Ami(e)s, né(e) le, nom(s), f(s), mot(clé)", "fr", "Amis, né le, noms, f(s), mot(clé)"),
         ("Select the file(s).", "en", "Select the files."),
+        ("print(e), map(f) and né(e)", "en", "print(e), map(f) and né(e)"),
+        ("WHERE id = 'abc', f('abc'), a_b 'cd'", "en", "WHERE id = 'abc', f('abc'), a_b 'cd'"),
+        ("the '90s and the '80s' songs", "en", "the '90s and the '80s' songs"),
     ],
 )
 def test_marks_and_abbreviations_within_a_text(text: str, lang: str, read: str) -> None:

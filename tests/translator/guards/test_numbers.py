@@ -51,6 +51,7 @@ def test_english_numbers_become_french(text: str, output: str, expected: str) ->
         ("Entre 10 € et 20 $.", "Between 10 € and 20 $.", "Between €10 and $20."),
         ("De 10-20 €.", "From 10-20 €.", "From 10-20 €."),
         ("59000 Lille, en 2000.", "59,000 Lille, in 2,000.", "59000 Lille, in 2000."),
+        ("Il a 59000 Euros.", "He has 59,000 Euros.", "He has 59,000 Euros."),
         ("2000 € pour 2000 km", "€2,000 for 2,000 km", "€2,000 for 2,000 km"),
         ("Appelle le 06 12 345 678.", "Call 06 12 345 678.", "Call 06 12 345 678."),
         ("Appelle le 06 12 34 56 78.", "Call 06 12 34 56 78.", "Call 06 12 34 56 78."),

@@ -51,26 +51,32 @@ _FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
 _FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
 _FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
 LASTING = re.compile(  # French hours that are no time of day
-    r"\b((?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|depuis|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+"
+    r"\b((?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+(?! \d+\s?h\s?\d)"
     r"|[Pp]lus de|[Mm]oins de|toutes les)(?: encore| environ| de| au moins| près de)?) "
     r"(\d{1,3})\s?h(?:\s?([0-5]\d))?(?!\w)"
 )
 _HALF = r"\s?[AaPp]\.?[Mm](?!\w)\.?"
 _SPAN = {  # "9:00-17:00", and the words that may stand before it
     "en": re.compile(
-        rf"(?:\b([Ff]rom|[Bb]etween) )?(?<![\w.,:/-])(\d{{1,2}}(?::[0-5]\d)?(?:{_HALF})?)\s?[-–]\s?"
+        rf"(?:\b([Ff]rom|[Bb]etween|[Aa]t) )?(?<![\w.,:/-])(\d{{1,2}}(?::[0-5]\d)?(?:{_HALF})?)\s?[-–]\s?"
         rf"(\d{{1,2}}(?::[0-5]\d(?:{_HALF})?|{_HALF}))(?![\w:-])"
     ),
-    "fr": re.compile(r"(?:\b([Dd]e|[Ee]ntre) )?(?<![\w.,:/-])(\d{1,2}:[0-5]\d)\s?[-–]\s?(\d{1,2}:[0-5]\d)(?![\w:-])"),
+    "fr": re.compile(
+        r"(?:\b([Dd]e|[Ee]ntre|[ÀAà]) )?(?<![\w.,:/-])(\d{1,2}:[0-5]\d)\s?[-–]\s?(\d{1,2}:[0-5]\d)(?![\w:-])"
+    ),
 }
+_BEHIND_NAME = re.compile(r"\S\s+(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+ \Z")  # Matthew 5:10-11:30
 _SPAN_WORDS = {"en": ("from", "to", "and"), "fr": ("de", "à", "et")}
 _FRENCH_MONTHS = {"janv": "janvier", "févr": "février", "avr": "avril", "juil": "juillet", "sept": "septembre"}
 _FRENCH_MONTHS |= {"oct": "octobre", "nov": "novembre", "déc": "décembre"}
-_FRENCH_DAY = re.compile(rf"\b(\d{{1,2}}|1er) ({'|'.join(_FRENCH_MONTHS)})\b\.?(?=[\s,;:!?)]|\Z)")
+_FRENCH_DAY = re.compile(
+    rf"\b(\d{{1,2}}|1er) ({'|'.join(_FRENCH_MONTHS)})\b(?:\.|(?<!sept)|(?= \d{{4}}))(?=[\s,;:!?)]|\Z)"
+)
 _FRENCH_FIRST = re.compile(
     r"\b(?:(1er)(?= [^\W\d_])(?! (?i:janv|f[ée]v|mars|avr|mai|juin|juil|ao[ûu]t|sept|oct|nov|d[ée]c))"
     r"|(1(?:re|ère))|(2nd)|(2nde))(?!\w)"
 )
+_NAME = re.compile(r"[A-ZÀ-Þ]\w{3,} \Z")
 _FIRST_WORDS = ("premier", "première", "second", "seconde")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
@@ -101,7 +107,7 @@ def plain_dates(text: str, src_lang: str) -> str:
         text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
         text = _FRENCH_MINUTES.sub(_with_colon, text)
         text = _FRENCH_DAY.sub(lambda match: f"{match[1]} {_FRENCH_MONTHS[match[2]]}", text)
-        text = _FRENCH_FIRST.sub(lambda match: _FIRST_WORDS[(match.lastindex or 1) - 1], text)
+        text = _FRENCH_FIRST.sub(_in_letters, text)
     elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
@@ -119,8 +125,17 @@ def _in_words(span: re.Match[str], lang: str) -> str:
     """Return a span of times with words between them."""
     before, start, end = span.groups()
     from_, to, and_ = _SPAN_WORDS[lang]
-    between = and_ if before and before.lower() in ("between", "entre") else to
-    return f"{before or from_} {start} {between} {end}"
+    if before and before.lower() in ("between", "entre"):
+        return f"{before} {start} {and_} {end}"
+    if not before and _BEHIND_NAME.search(span.string, max(0, span.start() - 40), span.start()):
+        return span[0]
+    return f"{from_ if span.start() and not (before or '').istitle() else from_.title()} {start} {to} {end}"
+
+
+def _in_letters(first: re.Match[str]) -> str:
+    """Return 1er or 2nd in letters, but behind a name (François 1er)."""
+    named = _NAME.search(first.string, max(0, first.start() - 40), first.start())
+    return first[0] if named else _FIRST_WORDS[(first.lastindex or 1) - 1]
 
 
 def _in_hours(lasting: re.Match[str]) -> str:

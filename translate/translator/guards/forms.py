@@ -47,8 +47,12 @@ _ABBREVIATIONS = (  # of English, that are read as words
     (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
 )
 _NUMBER_SIGN = re.compile(r"\b([Nn])[°º]\s?(?=\w)")
-_EITHER = re.compile(r"(?<=[^\W\d_]{2})\((s|es|e|ne|le|se)\)(?![^\W_]{2})")  # file(s), marié(e)
-_SINGLE_QUOTED = re.compile(r"(?<!\w)['‘](?=\w)([^'‘’\"]*[^\s'‘’])['’](?!\w)")
+_EITHER = {  # file(s), marié(e)
+    "en": re.compile(r"(?<=[^\W\d_]{2})\((s|es)\)(?![^\W_]{2})"),
+    "fr": re.compile(r"(?<=[^\W\d_]{2})\((s|es|e|ne|le|se)\)(?![^\W_]{2})"),
+}
+_SINGLE_QUOTED = re.compile(r"(?<![\w(])['‘](?=[^\W\d_])([^'‘’\"]*[^\s'‘’])['’](?!\w)")
+_NO_SINGLE_QUOTES = re.compile(r"[=;_{}<>\\\"“«]")  # of code, or that hold a quotation themselves
 _NO_PROSE = re.compile(r"[/@_\\#=]")
 _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
@@ -152,12 +156,13 @@ def plain_marks(text: str, src_lang: str) -> str:
     >>> plain_marks("Don't click 'Save', the boys' rock 'n' roll.", "en")
     "Don't click « Save », the boys' rock 'n' roll."
     """
-    text = _EITHER.sub(lambda match: "s" if match[1].endswith("s") else "", text)
+    text = _EITHER[src_lang].sub(lambda match: "s" if match[1].endswith("s") else "", text)
     text = _OPENING_BRACKET.sub("( ", text)
     if src_lang == "fr":
         text = _NUMBER_SIGN.sub(r"\1uméro ", text)
     else:
-        text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
+        if not _NO_SINGLE_QUOTES.search(text):
+            text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
         text = _SLASH.sub(r"\1 / \2", text)
         for pattern, words in _ABBREVIATIONS:
             text = pattern.sub(words, text)

@@ -33,7 +33,7 @@ _CODE = re.compile(  # C++, F-16, AF1234, 221B
     r"(?<!\w)(?:[^\W\d_]\w*\+{1,2}(?!\w)|[^\W\d_]\w*(?:\+\w+)+|(?:[A-Z]{1,8}-\d{1,4}|[A-Z]{1,4}\d{2,5}|\d{2,4}[A-Z])(?!\w))"
 )
 _SERIAL = re.compile(  # of an invoice, a coupon or a device: INV-2024-0117, SN7734K2, SUMMER25; no time, unit or amount
-    rf"(?<![\w-])(?=[\w.-]*\d)(?=[\w.-]*[A-Z])(?!\d+[A-Z]{{1,2}}(?![\w-])|\d\d?[:H]\d\d|(?:{_CODES_OF_CURRENCIES})\d)"
+    rf"(?<![\w.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Z])(?!\d+[A-Z]{{1,2}}(?![\w-])|\d\d?[:H]\d\d|(?:{_CODES_OF_CURRENCIES})\d)"
     r"(?=[A-Z\d]{4}|[A-Z\d]+-)[A-Z\d]+(?:[-.][A-Za-z\d]+)*(?![\w-])"
 )
 _PLACEHOLDER = re.compile(r"(?<![\w%])%(?:\(\w+\))?(?:\d+\$)?[sdif](?!\w)")  # of programs: %s, %(name)s

@@ -29,7 +29,8 @@ _WRITTEN = re.compile(  # how such numbers may stand in the translation, with th
     rf"(?<![\w.,])\d+(?:(?:{_SPACE}|[.,])\d{{3}})*(?:[.,]\d+)?(?!\w|[.,]\d)"
 )
 _UNGROUPED = re.compile(  # of a source: a year, a postcode before its town; no amount
-    rf"(?<![\w.,€£$-])(?:[12]\d{{3}}|\d{{5}}(?= [A-ZÀ-Þ]))(?![\w%]|[.,:-]?\d|{_SPACE}(?:\d|[%€£$]|(?:{_UNITS})\b))"
+    r"(?<![\w.,€£$-])(?:[12]\d{3}|(?:\A|(?<=, ))\d{5}(?= [A-ZÀ-Þ]))"
+    rf"(?![\w%]|[.,:-]?\d|{_SPACE}(?:\d|[%€£$]|(?:{_UNITS})\b))"
 )
 _LONG = re.compile(rf"(?<![\w.,€£$-])\d{{5,9}}(?![\w%]|[.,:-]?\d|{_SPACE}\d)")
 _MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decimals
