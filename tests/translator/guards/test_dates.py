@@ -93,6 +93,8 @@ def test_times_are_written_as_the_language_does() -> None:
     assert changed_times("at 3 p.m.", "à 3 heures de l'après-midi", "fr") == {}
     assert changed_times("at 3 p.m.", "à 3 heures", "fr") == {"3 heures": "15\u00a0h"}
     assert changed_times("at 12:45 a.m.", "à 12 h 45", "fr") == {"12 h 45": "0\u00a0h\u00a045"}
+    assert changed_times("9:00-17:00", "9 h 00 à 17 00.", "fr") == {"17 00": "17\u00a0h\u00a000"}
+    assert changed_times("9:00-17:00", "le 17 00 12, 117 00", "fr") == {}
     assert changed_times("à 8h", "at 8h, 9:30", "en") == {"8h": "8:00"}
     assert changed_times("pendant 2 h", "for 2 h", "en") == {}
     assert changed_times("at 3 p.m.", "um 3 p.m.", "de") == {}
@@ -115,6 +117,7 @@ def test_times_are_written_as_the_language_does() -> None:
         ("Rendez-vous entre 9h et 18h.", "en", " between 9:00 and 18:00."),
         ("Meet me at 6.30 p.m. on Monday.", "fr", "à 18\u00a0h\u00a030 lundi"),
         ("Ouvert 9h-17h", "en", "from 9:00 to 17:00"),
+        ("Open 9:00-17:00", "fr", "de 9\u00a0h\u00a000 à 17\u00a0h\u00a000"),
         ("Le trajet dure 3 h.", "en", "3 hours"),
         ("Au 1er étage", "en", "first floor"),
         ("La commande n° 98765 a été expédiée.", "en", "order number 98765"),

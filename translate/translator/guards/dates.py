@@ -79,6 +79,9 @@ _FRENCH_FIRST = re.compile(
 _NAME = re.compile(r"[A-ZÀ-Þ]\w{3,} \Z")
 _FIRST_WORDS = ("premier", "première", "second", "seconde")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
+_BARE_TIME = re.compile(
+    r"(?<![\w.,:])(?<!\d[ \u00a0\u202f])(\d{1,2})[ \u00a0\u202f](\d\d)(?![\w:]|[ \u00a0\u202f.,]?[\dh])"
+)
 _GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
 _HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
 _HOURS_OF_HALF = 12
@@ -184,7 +187,8 @@ def write_time(time: str, lang: str) -> str:
 def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     """Return the times of day in an output that its language writes in another way, and how.
 
-    English writes "8h05" with a colon. French has 24 hours, where no "du soir" or the like says which half it is.
+    English writes "8h05" with a colon. French has 24 hours, where no "du soir" or the like says which half it is, and
+    an h between hour and minutes.
 
     >>> changed_times("at 3:30 p.m.", "à 3 h 30", "fr"), changed_times("à 8h05", "at 8h05", "en")
     ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
@@ -206,6 +210,11 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
         }
     else:
         written = {}
+    if lang == "fr":
+        clocks = {_clock(match) for match in TIME.finditer(text) if match["minute"] and not match["half"]}
+        for match in _BARE_TIME.finditer(output):
+            if (int(match[1]), int(match[2])) in clocks:
+                written[match[0]] = f"{match[1]}\u00a0h\u00a0{match[2]}"
     return {time: other for time, other in written.items() if other != time}
 
 
