@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]+")
 _WORD = re.compile("[^ ]+")
-_SIGNS = re.compile(r"\W*")
-_ELIDED = re.compile(r"(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)  # of French
+_BEFORE_CORE = re.compile(r"\W*(?:(?:[cdjlmnst]|qu)['’](?=\w))?", re.IGNORECASE)  # signs, and what French elides
 _PART = re.compile(r"\w+|[^\w\s]")
 _NO_WORD_BEFORE, _NO_WORD_AFTER = re.compile(r"(?<!\w)"), re.compile(r"(?!\w)")
 
@@ -179,7 +178,7 @@ def _read_tokens(
         end = stop
     ranges += (match.span() for match in _TOKEN.finditer(target, end))
     tgt_starts = [match.start() for match in _WORD.finditer(target)]
-    cores = [_core(source, start, end) for start, end in words]
+    cores = [_BEFORE_CORE.match(source, start, end).end() for start, end in words]  # type: ignore[union-attr]
     src_signs = _starts_of_signs(source, [match.span() for match in _TOKEN.finditer(source)])
     tgt_signs = _starts_of_signs(target, ranges)
     equal = {sign: iter(src_signs[sign]) for sign in tgt_signs if len(tgt_signs[sign]) == len(src_signs.get(sign, ()))}
@@ -194,14 +193,6 @@ def _read_tokens(
             src_pos = next(equal[text]) if text in equal else None
         yield Token(target[end:start], text, src_pos, src_word, is_word)
         end = stop
-
-
-def _core(source: str, start: int, end: int) -> int:
-    """Return where a word begins that a translation is of: behind signs, and behind what is elided before it."""
-    signs = _SIGNS.match(source, start, end)
-    start = signs.end() if signs else start
-    elided = _ELIDED.match(source, start, end)
-    return elided.end() if elided else start
 
 
 def _find_stand_ins(stand_ins: list[str], target: str) -> Iterator[tuple[int, int]]:

@@ -337,12 +337,13 @@ class Translator:
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
         """Translate clean texts: cut them, look them up, encode the segments, search, decode, join."""
         parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
-        known = self._known(list(sources), decode)
+        forms = {segment: self._form(segment, decode) for segment in sources}
+        known = self._known(forms, decode)
         searched = {one: ids for one, ids in sources.items() if decode.num_hypotheses > 1 or one not in known}
         completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each segment
         if progress is not None and (done := len(requests) - sum(completed[one] for one in searched)):
             progress(done)  # the empty ones, and what is known
-        found = self._search(searched, completed, decode, progress)
+        found = self._search(searched, forms, completed, decode, progress)
         for segment, best in known.items():
             others = [other for other in found.get(segment, ()) if other[1] != best[1]]
             found[segment] = [best, *others][: decode.num_hypotheses]
@@ -356,6 +357,7 @@ class Translator:
     def _search(
         self,
         sources: Mapping[Request, Ids],
+        forms: Mapping[Request, Form],
         completed: Counter[Request],
         decode: DecodeConfig,
         progress: Progress | None,
@@ -375,20 +377,19 @@ class Translator:
         prefixes = [self.tokenizer.encode_tgt(segment.prefix)[:-1] if segment.prefix else [] for segment in segments]
         searched = guarded_search(search, list(sources.values()), prefixes, decode, self.tokenizer.eos_id)
         texts = iter(self.tokenizer.decode_batch([one.token_ids for hypotheses in searched for one in hypotheses]))
-        found = {}
-        for segment, hypotheses in zip(segments, searched, strict=True):
-            form = self._form(segment, decode)
-            found[segment] = [(one, form.restore(clean_text(next(texts)), self.config.tgt_lang)) for one in hypotheses]
-        return found
+        tgt_lang = self.config.tgt_lang
+        return {
+            segment: [(one, forms[segment].restore(clean_text(next(texts)), tgt_lang)) for one in hypotheses]
+            for segment, hypotheses in zip(segments, searched, strict=True)
+        }
 
-    def _known(self, segments: Sequence[Request], decode: DecodeConfig) -> dict[Request, Candidate]:
+    def _known(self, forms: Mapping[Request, Form], decode: DecodeConfig) -> dict[Request, Candidate]:
         """Return what the memory has for segments, as if the model were sure of it."""
         found: dict[Request, Candidate] = {}
         if self.memory is None or not decode.memory or decode.search != "beam" or decode.mbr != "none":
             return found
         tgt_lang = self.config.tgt_lang
-        for segment in segments:
-            form = self._form(segment, decode)
+        for segment, form in forms.items():
             output = None if segment.prefix else self.memory.find(form.text, tgt_lang)
             if output is not None:
                 ids = self.tokenizer.encode_tgt(output)
