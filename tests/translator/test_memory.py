@@ -44,7 +44,10 @@ def memory() -> Memory:
         ("A cat.", "Un chat."),
         ("I don’t think so", "Je ne crois pas"),
         ("What's new?", "Quoi de neuf ?"),
+        ("What's new ?", "Quoi de neuf ?"),
+        ("what's new", "quoi de neuf"),
         ("What's new", None),  # a question mark is part of what is meant
+        ("what's new.", None),
         ("Sign", None),
         ("Sign in here", None),
         ("", None),
@@ -61,6 +64,7 @@ def test_case_and_final_mark_are_those_of_the_text(memory: Memory, text: str, fo
         ("Se connecter.", "Sign in."),  # the first of several, on this side too
         ("je ne crois pas !", "I don't think so!"),  # "I" is no capital of a beginning
         ("Quoi de neuf\u202f?", "What's new?"),
+        ("quoi de neuf", "what's new"),
         ("du lundi au vendredi", "Monday to Friday"),
         ("Sign in", None),
     ],

@@ -37,14 +37,19 @@ class Memory:
     def find(self, text: str, tgt_lang: str) -> str | None:
         """Return the translation of a clean text, with its own case and final mark; None if it is not known.
 
+        Text in lower case without a mark may be a question.
+
         >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("What's new?", "Quoi de neuf ?")])
-        >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "Sign in here")]
-        ['se connecter !', 'Quoi de neuf ?', None]
+        >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "what's new", "Sign in here")]
+        ['se connecter !', 'Quoi de neuf ?', 'quoi de neuf', None]
         """
-        end = _END.search(text)
+        known, key, end = self._known.get(tgt_lang, {}), _key(text), _END.search(text)
         assert end is not None  # as it may be empty
-        pair = self._known.get(tgt_lang, {}).get(_key(text))
-        return None if pair is None else _with_first_letter(*pair, text) + _mark(end[0].strip(), tgt_lang)
+        if key in known:
+            return _with_first_letter(*known[key], text) + _mark(end[0].strip(), tgt_lang)
+        if f"{key}?" in known and text.islower() and not end[0]:
+            return _with_first_letter(*known[f"{key}?"], text).rstrip(" ?")
+        return None
 
     def save(self, directory: Path) -> None:
         """Write `memory.tsv.gz` into a directory that is being made; the same pairs give the same bytes."""
@@ -76,7 +81,8 @@ def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 
 def _key(text: str) -> str:
     """Return what texts with one translation have in common."""
-    return _END.sub("", text).replace("’", "'").replace("\u00a0", " ").replace("\u202f", " ").casefold()
+    text = _END.sub("", text).replace("’", "'").replace("\u00a0", " ").replace("\u202f", " ")
+    return text.replace(" ?", "?").casefold()
 
 
 def _with_first_letter(source: str, target: str, text: str) -> str:

@@ -9,7 +9,7 @@ from translate.translator.guards.forms import (
     Form,
     plain_characters,
     plain_form,
-    translate_short_texts,
+    translate_in_other_case,
     translate_titles,
 )
 from translate.translator.translation import Translation
@@ -129,12 +129,26 @@ def test_short_texts_are_read_with_the_other_case_of_their_first_letter_where_th
 
     texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "see you", "It is a book", "", "My term", "I am"]
     found = [translation(text, score=-0.5) for text in texts]
-    again = translate_short_texts(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
+    again = translate_in_other_case(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
     assert asked == ["bread", "hello!", "sign in", "See you", "i am"]
     assert again[0] == translation("Pain", score=-0.3)
     assert again[2] == translation("- «\u00a0Se connecter\u00a0»", score=-0.4)
     assert again[5] == translation("à demain", score=-0.2)
     assert [one for place, one in enumerate(again) if place not in (0, 2, 5)] == [found[1], *found[3:5], *found[6:]]
+
+
+def test_what_people_type_is_read_with_a_capital_too_and_comes_out_as_they_type() -> None:
+    def translate(texts: list[str]) -> list[Translation]:
+        assert texts == ["Do you know where tom lives", "We want to see the sea in may"]
+        return [
+            translation("Savez-vous où Tom habite\u00a0?", score=-0.3),
+            translation("Nous voulons voir la mer", score=-0.9),
+        ]
+
+    texts = ["do you know where tom lives", "we want to see the sea in may", "do you know him?", "he is tom b."]
+    found = [translation(text, score=-0.5) for text in texts]
+    again = translate_in_other_case(texts, found, translate)
+    assert again == [translation("savez-vous où tom habite", score=-0.3), *found[1:]]
 
 
 def test_hyphens_apostrophes_and_letters_of_print_are_read_as_those_of_keyboards(general: Translator) -> None:

@@ -93,6 +93,8 @@ class Form(NamedTuple):
         """Return a translation of the text with its first letter in another case in the case and form of the text."""
         first = str.upper if self.text[:1].isupper() else str.lower
         outputs = [first(other.text[:1]) + other.text[1:] for other in translation.hypotheses]
+        if _is_typed(self.text):
+            outputs = [output.rstrip(" .!?\u202f\u00a0").lower() for output in outputs]
         return translation.with_texts([self.restore(output, translation.tgt_lang) for output in outputs])
 
 
@@ -201,13 +203,15 @@ def _with_names(text: str, output: str, translation: Translation) -> Translation
     return translation.with_texts(texts) if texts else translation
 
 
-def translate_short_texts(
+def translate_in_other_case(
     texts: Sequence[str],
     found: Sequence[Translation],
     translate: Callable[[list[str]], Iterable[Translation]],
     kept: Kept = nothing,
 ) -> list[Translation]:
-    """Return translations, those of "Bread" or "see you" with the other case of the first letter if that scores better.
+    """Return translations, those with the other case of the text's first letter if they have a better score then.
+
+    Tried with short texts such as "Bread" or "see you", and with what people type: "where is the station".
 
     Args:
         texts: Clean sources.
@@ -215,10 +219,11 @@ def translate_short_texts(
         translate: Translates texts.
         kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
+    plain = {place: plain_form(text) for place, text in enumerate(texts) if not kept(text)}
     forms = {
         place: own
-        for place, text in enumerate(texts)
-        if _is_short((own := plain_form(text)).text) and not own.capitals and not kept(text)
+        for place, own in plain.items()
+        if not own.capitals and own.text[:1].isalpha() and (_is_short(own.text) or _is_typed(own.text))
     }
     again = translate([own.text[:1].swapcase() + own.text[1:] for own in forms.values()]) if forms else ()
     restored = (own.restore_all(one) for own, one in zip(forms.values(), again, strict=True))
@@ -231,8 +236,13 @@ def _better(found: Sequence[Translation], others: Mapping[int, Translation]) -> 
 
 
 def _is_short(text: str) -> bool:
-    """Return whether a text has few words and begins with a letter, and no capital stands behind that."""
-    return text[:1].isalpha() and not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
+    """Return whether a text has few words and no capital behind its first letter."""
+    return not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
+
+
+def _is_typed(text: str) -> bool:
+    """Return whether a text is in lower case and without a mark at its end."""
+    return text.islower() and text[-1].isalnum()
 
 
 def _peel(text: str) -> tuple[str, str, str]:

@@ -13,7 +13,7 @@ from translate.translator.guards.forms import (
     Kept,
     plain_characters,
     plain_form,
-    translate_short_texts,
+    translate_in_other_case,
     translate_titles,
 )
 from translate.translator.guards.marks import marks_of_the_language
@@ -55,7 +55,7 @@ def guarded_translations(
     def guard(texts: list[str], found: list[Translation]) -> list[Translation]:
         if decode.form_guard:
             found = translate_titles(texts, found, again, kept)
-            found = translate_short_texts(texts, found, again, kept)
+            found = translate_in_other_case(texts, found, again, kept)
         if decode.copy_guard:
             found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
             found = copy_lost(texts, found, tokenizer, again, src_lang, kept)
