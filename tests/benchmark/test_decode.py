@@ -262,6 +262,7 @@ def test_the_fastest_batch_size_is_chosen_and_what_cannot_be_opened_left_out(mon
             return answers[do]
 
     monkeypatch.setattr("translate.benchmark.decoding.EngineProcess", Process)
+    monkeypatch.setattr("translate.benchmark.decoding._REST", 0.0)
     names = {"translate bad": OURS, "translate 32": OURS, "CTranslate2": CTRANSLATE2}
     jobs = [Job(EngineSpec(name, kind, ""), DECODE, ["x"], ["x"]) for name, kind in names.items()]
     left_out: dict[str, str] = {}
@@ -317,7 +318,7 @@ def test_commands_are_measured_in_turns_and_a_failing_one_says_why(monkeypatch, 
 @pytest.mark.slow
 def test_a_benchmark_measures_and_writes_everything(config: BenchmarkDecodeConfig, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # one plan of threads
-    monkeypatch.setattr("translate.benchmark.decode_process._REST", 0.0)
+    monkeypatch.setattr("translate.benchmark.decoding._REST", 0.0)
     settings = replace(config, precisions=["32", "int8"], against=str(TINY), output=str(tmp_path / "out"))
     result = benchmark_decoding(settings, command="the command")
     stored = json.loads((tmp_path / "out/decode.json").read_text(encoding="utf-8"))

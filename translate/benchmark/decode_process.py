@@ -7,13 +7,11 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
 from types import TracebackType
 from typing import Any
 
 from translate.benchmark.decode_worker import Job
 
-_REST = 0.3  # seconds before each request, in which the threads of the engine before it stop waiting busily
 _LAST_SECONDS = 10.0
 
 
@@ -60,7 +58,6 @@ class EngineProcess:
         Raises:
             ValueError: If the process ends instead.
         """
-        sleep(_REST)
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # the missing answer tells
             self._process.stdin.write(json.dumps({"do": do, **values}) + "\n")

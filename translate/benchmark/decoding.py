@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 
 import torch
 
@@ -35,6 +36,7 @@ from translate.train.console import say
 from translate.translator.bundle import find_model
 
 _PEERS = ("ctranslate2", "transformers")
+_REST = 0.3  # seconds before each turn, in which the threads of the engine before it stop waiting busily
 
 
 def benchmark_decoding(config: BenchmarkDecodeConfig, *, command: str) -> DecodeBenchmark:
@@ -170,6 +172,7 @@ def _warm_up(spec: EngineSpec, process: EngineProcess, sizes: dict[int, int], re
 
 
 def _take_turn(engine: EngineResult, process: EngineProcess) -> None:
+    sleep(_REST)
     for width in engine.widths:
         sizes = {"beam_size": width.beam_size, "batch_size": width.batch_size}
         width.add_batch(**process.ask("batch", **sizes))
