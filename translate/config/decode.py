@@ -121,8 +121,9 @@ class DecodeConfig:
         "a text with the capitals of a title, or with the other case of its first letter one of up to three words or "
         "in lower case without a mark at its end, if that has the better score (not with alignments, nor if it holds "
         "a protected part or a term). Between English and French, quotation marks and brackets within a sentence are "
-        "read apart from its words, dates in one order and ordinals as words, and translations get the spaces that "
-        "their language has beside its marks. For models that have learnt little such text; not with prefixes.",
+        "read apart from its words, dates in one order, ordinals and millions of a currency as words, and translations "
+        "get the spaces that their language has beside its marks. For models that have learnt little such text; not "
+        "with prefixes.",
     )
     paragraph_len: int = setting(
         32,

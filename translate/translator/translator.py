@@ -28,6 +28,7 @@ from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
+from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
 from translate.translator.guards.guarded import guarded_translations
@@ -450,7 +451,8 @@ class Translator:
         form = plain_form(text)
         if {self.config.src_lang, self.config.tgt_lang} != {"en", "fr"}:
             return form
-        return form._replace(text=plain_marks(plain_dates(form.text, self.config.src_lang), self.config.src_lang))
+        text = plain_amounts(form.text, self.config.src_lang)
+        return form._replace(text=plain_marks(plain_dates(text, self.config.src_lang), self.config.src_lang))
 
     def _translate_protected(
         self,

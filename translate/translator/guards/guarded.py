@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.copying import copy_lost, translate_copied
 from translate.translator.guards.forms import (
     Form,
@@ -45,7 +46,13 @@ def guarded_translations(
         src_lang: Language of the sources.
         kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
-    texts = [text if kept(text) else plain_characters(text) for text in texts]
+    amounts = decode.form_guard and {src_lang, *(one.tgt_lang for one in found)} == {"en", "fr"}
+
+    def read(text: str) -> str:
+        text = plain_characters(text)
+        return plain_amounts(text, src_lang) if amounts else text
+
+    texts = [text if kept(text) else read(text) for text in texts]
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
     form = plain_form if decode.form_guard else Form
 

@@ -1,0 +1,62 @@
+"""What people abbreviate of amounts and sizes is read in words, or as the other language writes it."""
+
+import re
+
+import pytest
+
+from translate.common.resources import models_dir
+from translate.translator.guards.amounts import plain_amounts
+from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Il coûte 3 M€.", "Il coûte 3 millions d'euros."),
+        ("1,2Md€ ou 2 Mds$", "1,2 milliard d'euros ou 2 milliards de dollars"),
+        ("0,5 M£", "0,5 million de livres"),
+        ("de 3-5 M€", "de 3-5 millions d'euros"),
+        ("45k€, 4,5 k€, 1 200 k€", "45 000 €, 4 500 €, 1 200 000 €"),
+        ("8 Go, 250Mo, 2 To et 20 ko", "8 GB, 250 MB, 2 TB et 20 KB"),
+        ("Go ! Il a 5 Mots. A3 M€", "Go ! Il a 5 Mots. A3 M€"),
+        ("$3 GB", "$3 GB"),
+    ],
+)
+def test_french(text: str, read: str) -> None:
+    assert plain_amounts(text, "fr") == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("It cost $3.5 million.", "It cost 3.5 million dollars."),
+        ("€12M, £2bn and $1.5 Billion", "12 million euros, 2 billion pounds and 1.5 billion dollars"),
+        ("$45k a year, $4.5K", "$45,000 a year, $4,500"),
+        ("16GB, 250 MB and 1 TB", "16 Go, 250 Mo and 1 TB"),
+        ("20 lbs. of rice, 5lb", "20 pounds of rice, 5 pounds"),
+        ("It weighs 5 lbs. We", "It weighs 5 pounds. We"),
+        ("$5 m/s, $5m/s, $1,200M, 3 k, GB", "$5 m/s, $5m/s, $1,200M, 3 k, GB"),
+    ],
+)
+def test_english(text: str, read: str) -> None:
+    assert plain_amounts(text, "en") == read
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "output"),
+    [
+        ("Le budget est de 3,5 M€.", "en", "3\\.5 million euros"),
+        ("Il gagne 45 k€ par an.", "en", "€45,000|45,000 euros"),
+        ("She earns $45k a year.", "fr", "45 000 (\\$|dollars)"),
+        ("It costs $2bn.", "fr", "2 milliards de dollars"),
+        ("The file is 250MB.", "fr", "250 Mo"),
+    ],
+)
+def test_the_general_model_reads_them_so_and_keeps_their_numbers(text: str, lang: str, output: str) -> None:
+    (found,) = Translator.load(models_dir() / "en-fr").translate([text], tgt_lang=lang)
+    assert re.search(output, found.text)
+
+
+def test_without_the_guard_they_stay() -> None:
+    (found,) = Translator.load(models_dir() / "en-fr").translate(["It is 250MB."], tgt_lang="fr", form_guard=False)
+    assert "250MB" in found.text
