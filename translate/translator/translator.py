@@ -32,6 +32,7 @@ from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
 from translate.translator.guards.guarded import guarded_translations
+from translate.translator.guards.measures import plain_measures
 from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
@@ -451,8 +452,10 @@ class Translator:
         form = plain_form(text)
         if {self.config.src_lang, self.config.tgt_lang} != {"en", "fr"}:
             return form
-        text = plain_amounts(form.text, self.config.src_lang)
-        return form._replace(text=plain_marks(plain_dates(text, self.config.src_lang), self.config.src_lang))
+        src_lang = self.config.src_lang
+        text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
+        text = plain_marks(plain_dates(plain_amounts(text, src_lang), src_lang), src_lang)
+        return form._replace(text=text, measures=measures)
 
     def _translate_protected(
         self,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from translate.data.cleaning import clean_text
 from translate.translator.guards.addresses import ADDRESS
+from translate.translator.guards.measures import Measure, french_measures
 from translate.translator.translation import Translation
 
 Ranges = Sequence[tuple[int, int]]  # of characters, start and end
@@ -80,10 +81,11 @@ class Form(NamedTuple):
     head: str = ""
     tail: str = ""
     capitals: bool = False
+    measures: tuple[Measure, ...] = ()
 
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
-        head, tail = self.head, self.tail
+        head, tail, output = self.head, self.tail, french_measures(output, self.measures)
         if tgt_lang in _QUOTES:
             opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
@@ -101,10 +103,10 @@ class Form(NamedTuple):
 def plain_form(text: str) -> Form:
     """Take off the mark of a list and what encloses a clean text, or opens or closes it alone, and lower capitals.
 
-    >>> plain_form("« NO WAY! »")
-    Form(text='no way!', head='« ', tail=' »', capitals=True)
-    >>> plain_form("2) Close it.")
-    Form(text='Close it.', head='2) ', tail='', capitals=False)
+    >>> plain_form("« NO WAY! »")[:4]
+    ('no way!', '« ', ' »', True)
+    >>> plain_form("2) Close it.")[:4]
+    ('Close it.', '2) ', '', False)
     >>> plain_form("(Tom) is here. [NATO]").text
     '(Tom) is here. [NATO]'
     """
