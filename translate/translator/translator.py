@@ -28,6 +28,7 @@ from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
+from translate.translator.guards.abbreviations import plain_abbreviations
 from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
@@ -454,7 +455,8 @@ class Translator:
             return form
         src_lang = self.config.src_lang
         text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
-        text = plain_marks(plain_dates(plain_amounts(text, src_lang), src_lang), src_lang)
+        for plain in (plain_abbreviations, plain_amounts, plain_dates, plain_marks):
+            text = plain(text, src_lang)
         return form._replace(text=text, measures=measures)
 
     def _translate_protected(

@@ -97,6 +97,13 @@ def test_times_are_written_as_the_language_does() -> None:
     assert changed_times("9:00-17:00", "le 17 00 12, 117 00", "fr") == {}
     assert changed_times("à 8h", "at 8h, 9:30", "en") == {"8h": "8:00"}
     assert changed_times("pendant 2 h", "for 2 h", "en") == {}
+    assert changed_times("à 8h", "at 8 p.m.", "en") == {"8 p.m": "8 o'clock"}
+    assert changed_times("à 8h30 et à 12h", "at 8:30 p.m. and at 12 p.m.", "en") == {"8:30 p.m.": "8:30"}
+    assert changed_times("à 20 h", "at 8 p.m.", "en") == {}
+    assert changed_times("à 20 h", "at 20 p.m.", "en") == {"20 p.m": "20:00"}
+    assert changed_times("à 8 h du soir", "at 8 a.m.", "en") == {"8 a.m": "8 p.m"}
+    assert changed_times("à 3h du matin", "at 3 p.m.", "en") == {"3 p.m": "3 a.m"}
+    assert changed_times("à 3 h de l'après-midi", "at 3 p.m.", "en") == {}
     assert changed_times("at 3 p.m.", "um 3 p.m.", "de") == {}
 
 

@@ -87,12 +87,10 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
         ('"Stop," he said. "You (there)!"', "en", '"Stop," he said. "You ( there)!"'),
         ("Il dit «\u202foui\u202f» ou «non».", "fr", "Il dit « oui » ou « non »."),
         ('2 * 3 * 4, a*b*c, 5" and 6", f(x)', "en", '2 * 3 * 4, a*b*c, 5" and 6", f(x)'),
-        ("Cash and/or card, no. 5, i.e. B.", "en", "Cash and / or card, number 5, that is B."),
-        ("No. 7, but no. Not land/or.", "en", "Number 7, but no. Not land/or."),
-        ("and/or, no. 5, i.e. B", "fr", "and/or, no. 5, i.e. B"),
+        ("Cash and/or card.", "en", "Cash and / or card."),
+        ("and/or", "fr", "and/or"),
         ("Click ‘Save’ or 'Stop!', don't.", "en", 'Click « Save » or "Stop!", don\'t.'),
         ("The boys' cat, '90s, rock 'n' roll's", "en", "The boys' cat, '90s, rock 'n' roll's"),
-        ("Nº 5, n°6, 20 °C, n'est", "fr", "Numéro 5, numéro 6, 20 °C, n'est"),
         ("Ami(e)s, né(e) le, nom(s), f(s), mot(clé)", "fr", "Amis, né le, noms, f(s), mot(clé)"),
         ("Select the file(s).", "en", "Select the files."),
         ("print(e), map(f) and né(e)", "en", "print(e), map(f) and né(e)"),
@@ -100,7 +98,7 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
         ("the '90s and the '80s' songs", "en", "the '90s and the '80s' songs"),
     ],
 )
-def test_marks_and_abbreviations_within_a_text(text: str, lang: str, read: str) -> None:
+def test_marks_within_a_text(text: str, lang: str, read: str) -> None:
     assert plain_marks(text, lang) == read
 
 

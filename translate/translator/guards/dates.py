@@ -44,12 +44,13 @@ def _times(before: str) -> re.Pattern[str]:
 
 # "à 2 h" is one, and "pour 2 h" none
 TIME = _times(r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))")
-_ALONE = _times("")
+HOUR = _times("")  # also "2 h" that something lasts
 _HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
 _FRENCH_HOUR = r"(?<![\w.,:/])([01]?\d|2[0-4])\s?h"
 _FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
 _FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
 _FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
+_FRENCH_HALF = re.compile(rf"{_FRENCH_TIME.pattern} (?:du|de l')\s?(matin|soir|après-midi)")
 LASTING = re.compile(  # French hours that are no time of day
     r"\b((?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+(?! \d+\s?h\s?\d)"
     r"|[Pp]lus de|[Mm]oins de|toutes les)(?: encore| environ| de| au moins| près de)?) "
@@ -163,7 +164,7 @@ def has_time(text: str, time: str) -> bool:
     """
     if _GARBLED.search(text):
         return False
-    found = [match for match in _ALONE.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
+    found = [match for match in HOUR.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
     clocks = {_since_noon(match) for match in (*found, *_HOURS.finditer(text))}
     return _SPELLED.search(text) is not None or _since_noon(_match(time)) in clocks
 
@@ -187,21 +188,24 @@ def write_time(time: str, lang: str) -> str:
 def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     """Return the times of day in an output that its language writes in another way, and how.
 
-    English writes "8h05" with a colon. French has 24 hours, where no "du soir" or the like says which half it is, and
-    an h between hour and minutes.
+    English writes "8h05" with a colon, and "8 h" is 8 p.m. only with "du soir" or the like. French has 24 hours, where
+    no such words say which half of the day it is, and an h between hour and minutes.
 
     >>> changed_times("at 3:30 p.m.", "à 3 h 30", "fr"), changed_times("à 8h05", "at 8h05", "en")
     ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
+    >>> changed_times("à 8 h ou à 21 h", "at 8 p.m. or at 9 p.m.", "en")
+    {'8 p.m.': "8 o'clock"}
     """
     if lang == "en":
         written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
+        written |= _halves_of_the_day(text, output)
     elif lang == "fr" and not _HALF_OF_DAY.search(output):
         later = {  # 12:45 a.m. is 0 h 45
             _clock(match): write_time(match[0], lang)
             for match in TIME.finditer(text)
             if match["half"] in ("p", "P") or (match["half"] and int(match["hour"]) == _HOURS_OF_HALF)
         }
-        found = [match for pattern in (_ALONE, _HOURS) for match in pattern.finditer(output)]
+        found = [match for pattern in (HOUR, _HOURS) for match in pattern.finditer(output)]
         written = {
             match[0]: write_time(match[0], lang)
             if match.groupdict().get("half")
@@ -218,8 +222,23 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     return {time: other for time, other in written.items() if other != time}
 
 
+def _halves_of_the_day(text: str, output: str) -> dict[str, str]:
+    """Return the times of an English output with another half of the day than in a French text, and what they are."""
+    halves = {int(match[1]): "a" if match[3] == "matin" else "p" for match in _FRENCH_HALF.finditer(text)}
+    hours, changed = {int(match["hour"]) for match in HOUR.finditer(text)}, {}
+    for match in HOUR.finditer(output):
+        (hour, minute), half = _clock(match), (match["half"] or "").lower()
+        if half and halves.get(hour, half) != half:
+            changed[match[0]] = match[0].replace(match["half"], halves[hour])
+        elif half and hour > _HOURS_OF_HALF:
+            changed[match[0]] = f"{hour}:{minute:02}"
+        elif half == "p" and hour in hours - {_HOURS_OF_HALF, *halves} and hour + _HOURS_OF_HALF not in hours:
+            changed[match[0]] = f"{hour}:{minute:02}" if minute else f"{hour} o'clock"
+    return changed
+
+
 def _match(time: str) -> re.Match[str]:
-    match = _ALONE.match(time)
+    match = HOUR.match(time)
     assert match is not None
     return match
 

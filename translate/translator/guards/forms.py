@@ -42,12 +42,6 @@ _QUOTED = re.compile(r'(?<!\w)["“]\s*([^"“”«»]*[^\s"“”«»])\s*["”
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|__?)(?=[^\W_])([^*_]*[^\W_][.,:;!?]?)\1(?![\w*])")
 _OPENING_BRACKET = re.compile(r"(?<!\S)\((?=[^\W\d_])")
 _SLASH = re.compile(r"(?<![\w/])(and)/(or)(?![\w/])")
-_ABBREVIATIONS = (  # of English, that are read as words
-    (re.compile(r"\b(N|n)o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
-    (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
-    (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
-)
-_NUMBER_SIGN = re.compile(r"\b([Nn])[°º]\s?(?=\w)")
 _EITHER = {  # file(s), marié(e)
     "en": re.compile(r"(?<=[^\W\d_]{2})\((s|es)\)(?![^\W_]{2})"),
     "fr": re.compile(r"(?<=[^\W\d_]{2})\((s|es|e|ne|le|se)\)(?![^\W_]{2})"),
@@ -148,28 +142,23 @@ def plain_marks(text: str, src_lang: str) -> str:
     """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
-    space before it. Of English "and/or" has spaces, too, and "no. 5", "i.e." and "e.g." are written out; so is French
-    "n° 5", and of "file(s)" and "marié(e)" one form is left.
+    space before it. Of English "and/or" has spaces, too, and of "file(s)" and "marié(e)" one form is left.
 
     >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'
-    >>> plain_marks("Bus no. 5 (the old one) and/or a taxi, e.g. mine, at 80 km/h.", "en")
-    'Bus number 5 ( the old one) and / or a taxi, for example mine, at 80 km/h.'
-    >>> plain_marks("N° 5 : marié(e)s ? Nom(s) ?", "fr")
-    'Numéro 5 : mariés ? Noms ?'
+    >>> plain_marks("A bus (the old one) and/or a taxi at 80 km/h.", "en")
+    'A bus ( the old one) and / or a taxi at 80 km/h.'
+    >>> plain_marks("Marié(e)s ? Nom(s) ?", "fr")
+    'Mariés ? Noms ?'
     >>> plain_marks("Don't click 'Save', the boys' rock 'n' roll.", "en")
     "Don't click « Save », the boys' rock 'n' roll."
     """
     text = _EITHER[src_lang].sub(lambda match: "s" if match[1].endswith("s") else "", text)
     text = _OPENING_BRACKET.sub("( ", text)
-    if src_lang == "fr":
-        text = _NUMBER_SIGN.sub(r"\1uméro ", text)
-    else:
+    if src_lang == "en":
         if not _NO_SINGLE_QUOTES.search(text):
             text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
         text = _SLASH.sub(r"\1 / \2", text)
-        for pattern, words in _ABBREVIATIONS:
-            text = pattern.sub(words, text)
 
     def spaced(match: re.Match[str]) -> str:
         return f"« {match[1]} »" if match[1][-1].isalnum() else f'"{match[1]}"'

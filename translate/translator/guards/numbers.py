@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from translate.translator.guards.dates import TIME, changed_times
+from translate.translator.guards.dates import HOUR, changed_times
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.guards.marks import change_outside
 from translate.translator.translation import Translation
@@ -67,7 +67,7 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
     ranges = kept(text)
     numbers = _numbers(text, src_lang, found.tgt_lang, ranges)
     amounts = not ranges and re.search("[€£$]", text) is not None
-    if not numbers and not amounts and not TIME.search(text):
+    if not numbers and not amounts and not HOUR.search(text):
         return found
 
     through = [text[start:end] for start, end in ranges]

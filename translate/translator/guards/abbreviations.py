@@ -1,0 +1,157 @@
+"""Abbreviations of messages, notices and letters, written out, as models have read little that is abbreviated."""
+
+from __future__ import annotations
+
+import re
+
+_ENGLISH = {
+    "appt": "appointment",
+    "asap": "as soon as possible",
+    "bday": "birthday",
+    "b/c": "because",
+    "btw": "by the way",
+    "coz": "because",
+    "cuz": "because",
+    "fyi": "for your information",
+    "hr": "hour",
+    "hrs": "hours",
+    "idk": "I don't know",
+    "imho": "in my opinion",
+    "imo": "in my opinion",
+    "luv": "love",
+    "mins": "minutes",
+    "msg": "message",
+    "omg": "oh my God",
+    "pcs": "pieces",
+    "pls": "please",
+    "plz": "please",
+    "ppl": "people",
+    "r u": "are you",
+    "secs": "seconds",
+    "thx": "thanks",
+    "tmrw": "tomorrow",
+    "u": "you",
+    "u r": "you are",
+    "ur": "your",
+    "w/o": "without",
+    "wks": "weeks",
+    "yr": "year",
+    "yrs": "years",
+}
+_FRENCH = {
+    "ajd": "aujourd'hui",
+    "anniv": "anniversaire",
+    "aprem": "après-midi",
+    "auj": "aujourd'hui",
+    "bcp": "beaucoup",
+    "bjr": "bonjour",
+    "bsr": "bonsoir",
+    "càd": "c'est-à-dire",
+    "chui": "je suis",
+    "chuis": "je suis",
+    "ciné": "cinéma",
+    "dispo": "disponible",
+    "dsl": "désolé",
+    "j'suis": "je suis",
+    "jsp": "je ne sais pas",
+    "jsuis": "je suis",
+    "msg": "message",
+    "mtn": "maintenant",
+    "parce q": "parce que",
+    "pcq": "parce que",
+    "pdt": "pendant",
+    "petit-déj": "petit déjeuner",
+    "qqch": "quelque chose",
+    "qqn": "quelqu'un",
+    "rdv": "rendez-vous",
+    "stp": "s'il te plaît",
+    "svp": "s'il vous plaît",
+    "tjrs": "toujours",
+    "tjs": "toujours",
+    "tkt": "ne t'inquiète pas",
+}
+_WITH_STOP = {
+    "en": {
+        "approx.": "approximately",
+        "dept.": "department",
+        "Mon.": "Monday",
+        "Tue.": "Tuesday",
+        "Tues.": "Tuesday",
+        "Wed.": "Wednesday",
+        "Thu.": "Thursday",
+        "Thurs.": "Thursday",
+        "Fri.": "Friday",
+        "Sat.": "Saturday",
+        "Sun.": "Sunday",
+    },
+    "fr": {
+        "av. J.-C.": "avant Jésus-Christ",
+        "ap. J.-C.": "après Jésus-Christ",
+        "c.-à-d.": "c'est-à-dire",
+        "env.": "environ",
+        "p. ex.": "par exemple",
+        "pers.": "personnes",
+        "tél.": "téléphone",
+    },
+}
+_FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
+_DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
+_FRENCH_DAY = re.compile(  # "la mer. on" is none
+    rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
+)
+_IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
+_PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
+_NUMBERS = {  # no. 5, n° 5
+    "en": (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
+    "fr": (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
+}
+_WITH = re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})")
+_LATIN = ((re.compile(r"\bi\.e\.(?=,?\s)"), "that is"), (re.compile(r"\be\.g\.(?=,?\s)"), "for example"))
+
+
+def _any_of(words: dict[str, str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
+_WORDS = {
+    lang: re.compile(rf"(?<![\w/@#.-])(?:{_any_of(words)})(?![\w/@'’-]|\.\w)", re.IGNORECASE)
+    for lang, words in _PLAIN.items()
+}
+_STOPPED = {
+    lang: re.compile(rf"(?<![\w@#.])(?:{_any_of(words)})(?=\s*[-–,;:)]|\s+[\da-zà-ÿ(])")
+    for lang, words in _WITH_STOP.items()
+}
+_LAST_DAY = re.compile(r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs)?|Fri|Sat|Sun)\.\Z")
+_SPAN_OF_DAYS = re.compile(r"\b([A-Z][a-z]+day)\s?[-–]\s?([A-Z][a-z]+day)\b")
+_MOUNT = re.compile(r"\bMt\. (?=[A-Z])")
+
+
+def plain_abbreviations(text: str, src_lang: str) -> str:
+    """Return English or French text with common abbreviations in full.
+
+    >>> plain_abbreviations("Thx! Can u reply ASAP, i.e. before Fri. 5, pls?", "en")
+    'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
+    >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
+    "Rendez-vous à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
+    """
+    plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
+    text = _WORDS[src_lang].sub(lambda match: _in_full(match, plain[match[0].lower()]), text)
+    text = _STOPPED[src_lang].sub(lambda match: stopped[match[0]], text)
+    pattern, number = _NUMBERS[src_lang]
+    text = pattern.sub(number, text)
+    if src_lang == "fr":
+        return _FRENCH_DAY.sub(
+            lambda match: next(day for day in _FRENCH_DAYS if day.startswith(match[match.lastindex or 1])), text
+        )
+    text = _SPAN_OF_DAYS.sub(r"\1 to \2", _LAST_DAY.sub(lambda match: f"{stopped[match[0]]}.", text))
+    for pattern, words in (*_LATIN, (_WITH, "with "), (_MOUNT, "Mount ")):
+        text = pattern.sub(words, text)
+    return text
+
+
+def _in_full(short: re.Match[str], words: str) -> str:
+    """Return words with a capital if what they stand for begins with one; HR is no hour, and amid a text U not you."""
+    if short[0].isupper() and (short.start() if len(short[0]) == 1 else short[0].lower() not in _IN_CAPITALS):
+        return short[0]
+    capital = short[0][0].isupper() and (not short.start() or not short[0].isupper())
+    return words[0].upper() + words[1:] if capital else words
