@@ -12,7 +12,7 @@ from translate.translator.translator import Translator
     [
         ("Can u help me pls?", "Can you help me please?"),
         ("U r late, r u ok? It's ur turn.", "You are late, are you ok? It's your turn."),
-        ("Thx 4 that. OMG, ASAP! ASAP.", "Thanks 4 that. oh my God, as soon as possible! as soon as possible."),
+        ("Thx 4 that. OMG, ASAP! ASAP.", "Thanks 4 that. Oh my God, as soon as possible! As soon as possible."),
         ("FYI: BTW is short", "For your information: by the way is short"),
         ("Ask HR, the U.S., a U-turn, Plan U, the EU", "Ask HR, the U.S., a U-turn, Plan U, the EU"),
         ("Coffee w/ milk, w/o sugar, b/c why not", "Coffee with milk, without sugar, because why not"),
@@ -22,6 +22,7 @@ from translate.translator.translator import Translator
         ("Open Mon. - Sat.", "Open Monday to Saturday."),
         ("Mt. Everest, pls@b.org, #btw, u/x, imo.com", "Mount Everest, pls@b.org, #btw, u/x, imo.com"),
         ("no. 5, i.e. B, e.g. A", "number 5, that is B, for example A"),
+        ("He lived in Ur. Ur gone.", "He lived in Ur. Your gone."),
         ("No. 7, but no. Not it.", "Number 7, but no. Not it."),
     ],
 )

@@ -123,6 +123,7 @@ _STOPPED = {
 }
 _LAST_DAY = re.compile(r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs)?|Fri|Sat|Sun)\.\Z")
 _SPAN_OF_DAYS = re.compile(r"\b([A-Z][a-z]+day)\s?[-–]\s?([A-Z][a-z]+day)\b")
+_BEGIN = re.compile(r"(?:\A|[.!?]\s+)\Z")
 _MOUNT = re.compile(r"\bMt\. (?=[A-Z])")
 
 
@@ -150,8 +151,11 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
 
 
 def _in_full(short: re.Match[str], words: str) -> str:
-    """Return words with a capital if what they stand for begins with one; HR is no hour, and amid a text U not you."""
-    if short[0].isupper() and (short.start() if len(short[0]) == 1 else short[0].lower() not in _IN_CAPITALS):
-        return short[0]
-    capital = short[0][0].isupper() and (not short.start() or not short[0].isupper())
-    return words[0].upper() + words[1:] if capital else words
+    """Return what an abbreviation stands for, with a capital where a sentence begins; HR is no hour, Ur no "your"."""
+    own, begins = short[0], _BEGIN.search(short.string, 0, short.start()) is not None
+    if own.isupper() and len(own) > 1:
+        if own.lower() not in _IN_CAPITALS:
+            return own
+    elif not own.islower() and not begins:
+        return own
+    return words if own.islower() or not begins else words[0].upper() + words[1:]
