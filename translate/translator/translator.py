@@ -28,12 +28,9 @@ from translate.translator.alignment import Links, joined_links, pair_links
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.guards.abbreviations import plain_abbreviations
-from translate.translator.guards.amounts import plain_amounts
-from translate.translator.guards.dates import plain_dates
-from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
+from translate.translator.guards.forms import Form
 from translate.translator.guards.guarded import guarded_translations
-from translate.translator.guards.measures import plain_measures
+from translate.translator.guards.reading import read_form
 from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
@@ -320,8 +317,16 @@ class Translator:
         translations = translate(sources, decode, progress)
         if not guards:
             return translations
-        named: Any = {"tokenizer": self.tokenizer, "src_lang": self.config.src_lang, "kept": kept}
-        return guarded_translations(sources, translations, translate, decode, **named)
+        return guarded_translations(
+            sources,
+            translations,
+            translate,
+            decode,
+            tokenizer=self.tokenizer,
+            src_lang=self.config.src_lang,
+            tgt_lang=self.config.tgt_lang,
+            kept=kept,
+        )
 
     def _translate_whole(
         self,
@@ -447,17 +452,8 @@ class Translator:
 
     def _form(self, segment: Request, decode: DecodeConfig) -> Form:
         """Return what the model reads of a segment, and what its translation gets back."""
-        text = plain_characters(segment.text)
-        if not decode.form_guard or segment.prefix:
-            return Form(text)
-        form = plain_form(text)
-        if {self.config.src_lang, self.config.tgt_lang} != {"en", "fr"}:
-            return form
-        src_lang = self.config.src_lang
-        text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
-        for plain in (plain_abbreviations, plain_amounts, plain_dates, plain_marks):
-            text = plain(text, src_lang)
-        return form._replace(text=text, measures=measures)
+        form_guard = decode.form_guard and not segment.prefix
+        return read_form(segment.text, self.config.src_lang, self.config.tgt_lang, form_guard=form_guard)
 
     def _translate_protected(
         self,

@@ -87,7 +87,7 @@ def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read:
         ('"Stop," he said. "You (there)!"', "en", '"Stop," he said. "You ( there)!"'),
         ("Il dit «\u202foui\u202f» ou «non».", "fr", "Il dit « oui » ou « non »."),
         ('2 * 3 * 4, a*b*c, 5" and 6", f(x)', "en", '2 * 3 * 4, a*b*c, 5" and 6", f(x)'),
-        ("Cash and/or card.", "en", "Cash and / or card."),
+        ("Cash and/or card. Not land/or.", "en", "Cash and / or card. Not land/or."),
         ("and/or", "fr", "and/or"),
         ("Click ‘Save’ or 'Stop!', don't.", "en", 'Click « Save » or "Stop!", don\'t.'),
         ("The boys' cat, '90s, rock 'n' roll's", "en", "The boys' cat, '90s, rock 'n' roll's"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _ENGLISH = {
     "appt": "appointment",
@@ -101,15 +102,20 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
 )
 _IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
-_NUMBERS = {  # no. 5, n° 5
-    "en": (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
-    "fr": (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
+_PATTERNS = {
+    "en": (
+        (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
+        (re.compile(r"\b([A-Z][a-z]+day)\s?[-–]\s?([A-Z][a-z]+day)\b"), r"\1 to \2"),
+        (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
+        (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
+        (re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})"), "with "),
+        (re.compile(r"\bMt\. (?=[A-Z])"), "Mount "),
+    ),
+    "fr": ((re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),),
 }
-_WITH = re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})")
-_LATIN = ((re.compile(r"\bi\.e\.(?=,?\s)"), "that is"), (re.compile(r"\be\.g\.(?=,?\s)"), "for example"))
 
 
-def _any_of(words: dict[str, str]) -> str:
+def _any_of(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
@@ -121,10 +127,8 @@ _STOPPED = {
     lang: re.compile(rf"(?<![\w@#.])(?:{_any_of(words)})(?=\s*[-–,;:)]|\s+[\da-zà-ÿ(])")
     for lang, words in _WITH_STOP.items()
 }
-_LAST_DAY = re.compile(r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs)?|Fri|Sat|Sun)\.\Z")
-_SPAN_OF_DAYS = re.compile(r"\b([A-Z][a-z]+day)\s?[-–]\s?([A-Z][a-z]+day)\b")
+_LAST_DAY = re.compile(rf"(?<!\w)(?:{_any_of(day for day in _WITH_STOP['en'] if day.istitle())})\Z")
 _BEGIN = re.compile(r"(?:\A|[.!?]\s+)\Z")
-_MOUNT = re.compile(r"\bMt\. (?=[A-Z])")
 
 
 def plain_abbreviations(text: str, src_lang: str) -> str:
@@ -138,24 +142,26 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
     text = _WORDS[src_lang].sub(lambda match: _in_full(match, plain[match[0].lower()]), text)
     text = _STOPPED[src_lang].sub(lambda match: stopped[match[0]], text)
-    pattern, number = _NUMBERS[src_lang]
-    text = pattern.sub(number, text)
     if src_lang == "fr":
-        return _FRENCH_DAY.sub(
-            lambda match: next(day for day in _FRENCH_DAYS if day.startswith(match[match.lastindex or 1])), text
-        )
-    text = _SPAN_OF_DAYS.sub(r"\1 to \2", _LAST_DAY.sub(lambda match: f"{stopped[match[0]]}.", text))
-    for pattern, words in (*_LATIN, (_WITH, "with "), (_MOUNT, "Mount ")):
+        text = _FRENCH_DAY.sub(_french_day, text)
+    else:
+        text = _LAST_DAY.sub(lambda match: f"{stopped[match[0]]}.", text)
+    for pattern, words in _PATTERNS[src_lang]:
         text = pattern.sub(words, text)
     return text
 
 
+def _french_day(short: re.Match[str]) -> str:
+    return next(day for day in _FRENCH_DAYS if day.startswith(short[short.lastindex or 1]))
+
+
 def _in_full(short: re.Match[str], words: str) -> str:
     """Return what an abbreviation stands for, with a capital where a sentence begins; HR is no hour, Ur no "your"."""
-    own, begins = short[0], _BEGIN.search(short.string, 0, short.start()) is not None
-    if own.isupper() and len(own) > 1:
-        if own.lower() not in _IN_CAPITALS:
-            return own
-    elif not own.islower() and not begins:
+    own = short[0]
+    if own.islower():
+        return words
+    begins = _BEGIN.search(short.string, 0, short.start())
+    known = own.lower() in _IN_CAPITALS if own.isupper() and len(own) > 1 else begins
+    if not known:
         return own
-    return words if own.islower() or not begins else words[0].upper() + words[1:]
+    return words[0].upper() + words[1:] if begins else words

@@ -11,19 +11,23 @@ _MILLIONS = {  # "3,5 M€", "$3.5bn", "€2 million"
         rf"(?<![\w.,])(?P<number>\d+(?:,\d+)?){_SPACE}(?P<scale>M|Mds?|Mrds?){_SPACE}(?P<currency>[€$£])(?!\w)"
     ),
     "en": re.compile(
-        rf"(?<![\w.,])(?P<currency>[€$£])(?P<number>\d+(?:\.\d+)?)(?:(?P<scale>[mMbB])n?|{_SPACE}(?P<word>[mMbB])illion)(?![\w/])"
+        rf"(?<![\w.,])(?P<currency>[€$£])(?P<number>\d+(?:\.\d+)?)(?:{_SPACE}(?=[mMbB]illion))?"
+        r"(?P<scale>[mMbB])(?:n|illion)?(?![\w/])"
     ),
 }
 _THOUSANDS = {  # "45 k€", "$45k"
-    "fr": re.compile(rf"(?<![\w.,])(\d+(?:,\d+)?){_SPACE}[kK]{_SPACE}([€$£])(?!\w)"),
-    "en": re.compile(r"([€$£])(\d+(?:\.\d+)?)[kK]\b"),
+    "fr": re.compile(rf"(?<![\w.,])(?P<number>\d+(?:,\d+)?){_SPACE}[kK]{_SPACE}(?P<currency>[€$£])(?!\w)"),
+    "en": re.compile(r"(?P<currency>[€$£])(?P<number>\d+(?:\.\d+)?)[kK]\b"),
 }
 _BYTES = {  # "16 Go", "16GB"
     "fr": re.compile(rf"(?<![\w.])(\d+(?:,\d+)?){_SPACE}([kKMGT])o\b"),
     "en": re.compile(rf"(?<![\w,])(\d+(?:\.\d+)?){_SPACE}([kKMG])B\b"),  # "To" would be read as "to"
 }
 _POUNDS = re.compile(rf"(?<![\w.,])(\d[\d,.]*){_SPACE}lbs?\b(?:\.(?= [a-z]))?")
-_CURRENCIES = {"en": {"€": "euro", "$": "dollar", "£": "pound"}, "fr": {"€": "euro", "$": "dollar", "£": "livre"}}
+_CURRENCIES = {
+    "en": {"€": "euros", "$": "dollars", "£": "pounds"},
+    "fr": {"€": "d'euros", "$": "de dollars", "£": "de livres"},
+}
 _BYTE = {"en": "o", "fr": "B"}  # of the other language
 
 
@@ -37,28 +41,33 @@ def plain_amounts(text: str, src_lang: str) -> str:
     """
     if not any(map(str.isdigit, text)):
         return text
-    words = _french_amount if src_lang == "fr" else _english_amount
-    text = _MILLIONS[src_lang].sub(words, text)
-    text = _THOUSANDS[src_lang].sub(lambda match: _thousands(match[1], match[2]), text)
-    byte = _BYTE[src_lang]
-    text = _BYTES[src_lang].sub(lambda match: f"{match[1]} {match[2].upper()}{byte}", text)
+    millions, thousands = _WRITTEN[src_lang]
+    text = _THOUSANDS[src_lang].sub(thousands, _MILLIONS[src_lang].sub(millions, text))
+    text = _BYTES[src_lang].sub(lambda match: f"{match[1]} {match[2].upper()}{_BYTE[src_lang]}", text)
     return _POUNDS.sub(r"\1 pounds", text) if src_lang == "en" else text
 
 
-def _french_amount(match: re.Match[str]) -> str:
-    number, currency = match["number"], _CURRENCIES["fr"][match["currency"]]
+def _french_millions(match: re.Match[str]) -> str:
     scale = "million" if match["scale"] == "M" else "milliard"
-    plural = "" if float(number.replace(",", ".")) < 2 else "s"
-    return f"{number} {scale}{plural} " + ("d'" if currency == "euro" else "de ") + f"{currency}s"
+    plural = "" if _value(match) < 2 else "s"
+    return f"{match['number']} {scale}{plural} {_CURRENCIES['fr'][match['currency']]}"
 
 
-def _english_amount(match: re.Match[str]) -> str:
-    scale = "million" if (match["scale"] or match["word"]) in "mM" else "billion"
-    return f"{match['number']} {scale} {_CURRENCIES['en'][match['currency']]}s"
+def _english_millions(match: re.Match[str]) -> str:
+    scale = "million" if match["scale"] in "mM" else "billion"
+    return f"{match['number']} {scale} {_CURRENCIES['en'][match['currency']]}"
 
 
-def _thousands(first: str, second: str) -> str:
-    """Return "45 000 €" of "45" and "€", or "$45,000" of "$" and "45"."""
-    number, in_front = (second, first) if first in "€$£" else (first, "")
-    whole = f"{int(Decimal(number.replace(',', '.')) * 1000):,}"
-    return in_front + whole if in_front else f"{whole.replace(',', ' ')} {second}"
+def _french_thousands(match: re.Match[str]) -> str:
+    return f"{int(_value(match) * 1000):,} {match['currency']}".replace(",", " ")
+
+
+def _english_thousands(match: re.Match[str]) -> str:
+    return f"{match['currency']}{int(_value(match) * 1000):,}"
+
+
+def _value(match: re.Match[str]) -> Decimal:
+    return Decimal(match["number"].replace(",", "."))
+
+
+_WRITTEN = {"en": (_english_millions, _english_thousands), "fr": (_french_millions, _french_thousands)}

@@ -7,18 +7,17 @@ from dataclasses import replace
 
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.copying import copy_lost, translate_copied
 from translate.translator.guards.forms import (
     Form,
     Kept,
-    plain_characters,
     plain_form,
     translate_in_other_case,
     translate_titles,
 )
 from translate.translator.guards.marks import marks_of_the_language
 from translate.translator.guards.numbers import numbers_of_the_language
+from translate.translator.guards.reading import read_numbers
 from translate.translator.guards.symbols import translate_around
 from translate.translator.translation import Translation
 
@@ -33,6 +32,7 @@ def guarded_translations(
     *,
     tokenizer: Tokenizer,
     src_lang: str,
+    tgt_lang: str,
     kept: Kept,
 ) -> list[Translation]:
     """Return translations, those anew that the guards of the settings find fault with.
@@ -44,15 +44,12 @@ def guarded_translations(
         decode: Says which guards there are, `form_guard` and `copy_guard`.
         tokenizer: Tells which characters are unknown.
         src_lang: Language of the sources.
+        tgt_lang: Language of the translations.
         kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
-    amounts = decode.form_guard and {src_lang, *(one.tgt_lang for one in found)} == {"en", "fr"}
-
-    def read(text: str) -> str:
-        text = plain_characters(text)
-        return plain_amounts(text, src_lang) if amounts else text
-
-    texts = [text if kept(text) else read(text) for text in texts]
+    texts = [
+        text if kept(text) else read_numbers(text, src_lang, tgt_lang, form_guard=decode.form_guard) for text in texts
+    ]
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
     form = plain_form if decode.form_guard else Form
 

@@ -1,0 +1,31 @@
+"""What a model reads of a text: no forms, marks, abbreviations and measures that it has read little of."""
+
+from __future__ import annotations
+
+from translate.translator.guards.abbreviations import plain_abbreviations
+from translate.translator.guards.amounts import plain_amounts
+from translate.translator.guards.dates import plain_dates
+from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
+from translate.translator.guards.measures import plain_measures
+
+_LANGUAGES = {"en", "fr"}  # between which more is known
+
+
+def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> Form:
+    """Return what the model reads of a clean text, and what its translation gets back."""
+    text = plain_characters(text)
+    if not form_guard:
+        return Form(text)
+    form = plain_form(text)
+    if {src_lang, tgt_lang} != _LANGUAGES:
+        return form
+    text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
+    for plain in (plain_abbreviations, plain_amounts, plain_dates, plain_marks):
+        text = plain(text, src_lang)
+    return form._replace(text=text, measures=measures)
+
+
+def read_numbers(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> str:
+    """Return a clean text with the numbers that its translation should have, for comparing the two."""
+    text = plain_characters(text)
+    return plain_amounts(text, src_lang) if form_guard and {src_lang, tgt_lang} == _LANGUAGES else text
