@@ -2,11 +2,11 @@
 
 import csv
 import re
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from corpus_text import has_french_spaces, is_plain
 
 from translate.config.data import DataConfig
 from translate.data.corpus import open_corpus
@@ -24,13 +24,8 @@ def test_a_file_has_a_header_and_lines_of_two_sides_in_plain_characters(topic: s
     header, *pairs = PAIRS[topic]
     assert header == ("en", "fr")
     wrong = [pair for pair in pairs if len(pair) != 2 or not all(map(is_plain, pair))]
-    wrong += [pair for pair in pairs if re.search(r"[^ \s«?!…][?!;](?:\s|$)|\w:(?:\s|$)|«\S|\S»", pair[1])]
+    wrong += [pair for pair in pairs if not has_french_spaces(pair[1])]
     assert not wrong
-
-
-def is_plain(text: str) -> bool:
-    """Return whether a text is in Unicode form NFC, without spaces side by side or characters of print."""
-    return bool(text) and unicodedata.normalize("NFC", text) == " ".join(text.split()) and not set("’“”") & set(text)
 
 
 def test_no_english_side_comes_twice_and_none_is_one_of_the_hundred_judged_sentences() -> None:

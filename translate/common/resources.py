@@ -21,6 +21,11 @@ def topics_dir() -> Path:
     return _resource("data/topics")
 
 
+def second_translations_dir() -> Path:
+    """Return the folder of the second translations of sentences of Tatoeba."""
+    return _resource("data/second_translations")
+
+
 def models_dir() -> Path:
     """Return the folder of the models that come with the package."""
     return _resource("data/models")

@@ -35,6 +35,11 @@ class PartConfig:
         "sees; pairs with code in them are dropped.",
         choices=("none", "rst"),
     )
+    second_translations: bool = setting(
+        False,
+        "In place of its pairs: its sentences that have a second translation (data/second_translations, of Tatoeba's), "
+        "with that one.",
+    )
     joined: float = setting(
         0.0,
         "Pairs added for each pair, of 2 to 5 of its pairs one after the other, so that single sentences teach "

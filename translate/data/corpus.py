@@ -15,6 +15,7 @@ from translate.data.augment import ADDED
 from translate.data.download import MULTI30K_TESTS, download_multi30k
 from translate.data.readers import suffix
 from translate.data.rst import PlainSource
+from translate.data.second_translations import SecondTranslations
 from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
@@ -254,16 +255,21 @@ def _mix(config: DataConfig) -> Corpus:
 def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     """Return the training pairs of one part of a mixture."""
     own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
-    for key in ("weight", "markup", "max_pairs", *ADDED):
+    for key in ("weight", "markup", "second_translations", "max_pairs", *ADDED):
         del own[key]
     own["root"] = part.root or (config.root if part.source == "files" else None)
     try:
         settings = replace(config, parts={}, valid=[], test=[], extra=[], copies=1, temperature=1.0, **own)
         source = open_corpus(settings).train_source
+        if part.second_translations:
+            _check_languages(config, "the corpus of second translations", ("en", "fr"))
     except ValueError as error:
         raise ValueError(f"data.parts.{name}: {error}") from error
     source = FirstPairs(source, part.max_pairs) if part.max_pairs else source
-    return PlainSource(source) if part.markup == "rst" else source
+    source = PlainSource(source) if part.markup == "rst" else source
+    if part.second_translations:
+        source = SecondTranslations(f"data.parts.{name}", source, (config.src_lang, config.tgt_lang))
+    return source
 
 
 def _file_source(config: DataConfig, paths: list[str]) -> FileSource | None:
