@@ -88,8 +88,10 @@ def test_a_wheel_built_without_a_compiler_runs_with_torch_and_says_so_without(
 
 def test_a_wheel_trains_without_the_source_tree(wheel: Path, tmp_path: Path) -> None:
     python = install(wheel, tmp_path, Path(sysconfig.get_path("purelib")))
-    where = run(python, "-c", "import translate.common.resources as r; print(r.conf_dir())", cwd=tmp_path).strip()
-    assert Path(where).is_relative_to(tmp_path / "env")
+    folders = "r.conf_dir(), r.everyday_dir(), r.topics_dir(), r.second_translations_dir()"
+    code = f"import translate.common.resources as r; print(*({folders}), sep='\\n')"
+    for folder in run(python, "-c", code, cwd=tmp_path).splitlines():
+        assert Path(folder).is_relative_to(tmp_path / "env")
     settings = ["model=tiny", "trainer.max_steps=5", "trainer.valid_bleu_sentences=4", "tokenizer.vocab_size=2000"]
     settings += ["trainer.shortlist=true"]
     out = run(python, "-m", "translate.train", *settings, "evaluate=false", "data.max_pairs=2000", cwd=tmp_path)

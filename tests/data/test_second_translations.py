@@ -13,7 +13,7 @@ from translate.config.parts import PartConfig
 from translate.data import second_translations
 from translate.data.corpus import open_corpus
 from translate.data.second_translations import sentence_hash
-from translate.data.sources import FileSource, Pair
+from translate.data.sources import Pair
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "second_translations"
@@ -38,11 +38,13 @@ def test_french_has_its_spaces_before_marks() -> None:
     assert not [text for _, text in ROWS["en"][1:] if not has_french_spaces(text)]
 
 
-def test_none_is_one_of_the_hundred_judged_sentences() -> None:
+def test_no_side_is_one_of_the_hundred_judged_sentences() -> None:
     with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
-        judged = {row["source"].rstrip(".?!").lower() for row in csv.DictReader(file)}
+        judged = [row["source"] for row in csv.DictReader(file)]
     assert len(judged) == 100
-    assert not judged & {text.rstrip(" .?!").lower() for rows in ROWS.values() for _, text in rows[1:]}
+    rows = [*ROWS["en"][1:], *ROWS["fr"][1:]]
+    assert not {sentence_hash(text) for text in judged} & {found for found, _ in rows}
+    assert not {text.rstrip(".?!").lower() for text in judged} & {text.rstrip(" .?!").lower() for _, text in rows}
 
 
 def test_the_readme_counts_right() -> None:
@@ -55,10 +57,11 @@ def test_the_readme_counts_right() -> None:
 
 @pytest.mark.skipif(not TATOEBA.is_dir(), reason=f"needs {TATOEBA}")
 def test_every_one_belongs_to_a_training_sentence_of_tatoeba() -> None:
-    columns = ("en", "fr")
-    pairs = list(FileSource(tuple(str(TATOEBA / f"train.{lang}.gz") for lang in columns), columns).pairs())
-    for lang, sentences in zip(columns, zip(*pairs, strict=True), strict=True):
-        assert {found for found, _ in ROWS[lang][1:]} <= set(map(sentence_hash, set(sentences)))
+    again = PartConfig(train=["train.en.gz", "train.fr.gz"], second_translations=True)
+    valid = ["valid.en.gz", "valid.fr.gz"]
+    corpus = open_corpus(DataConfig(source="mix", root=str(TATOEBA), parts={"again": again}, valid=valid))
+    found = sum(1 for _ in corpus.streams()["again"])
+    assert found == sum(len(rows) - 1 for rows in ROWS.values())
 
 
 @pytest.fixture
@@ -94,6 +97,25 @@ def test_sentences_of_either_side_come_once_with_their_second_translation(mixtur
 def test_they_are_read_in_the_other_direction(mixture: DataConfig) -> None:
     turned = open_corpus(replace(mixture, src_lang="fr", tgt_lang="en"))
     assert list(turned.streams()["again"]) == [Pair("Continue.", "Go on."), Pair("Halte\u0301 !", "Halt!")]
+
+
+def test_max_pairs_counts_the_pairs_of_the_collection(mixture: DataConfig) -> None:
+    again = replace(mixture.parts["again"], max_pairs=2)
+    pairs = list(open_corpus(replace(mixture, parts={"again": again})).streams()["again"])
+    assert pairs == [Pair("Go on.", "Continue.")]
+
+
+def test_sentences_are_found_without_their_markup(mixture: DataConfig, tmp_path: Path) -> None:
+    (tmp_path / "talk.en").write_text("*Go on.*\nf(x)\n", encoding="utf-8")
+    (tmp_path / "talk.fr").write_text("Va.\nf(x)\n", encoding="utf-8")
+    again = replace(mixture.parts["again"], markup="rst")
+    pairs = list(open_corpus(replace(mixture, parts={"again": again})).streams()["again"])
+    assert pairs == [Pair("Go on.", "Continue.")]
+
+
+def test_a_sentence_is_found_whatever_cleaning_changes_of_it() -> None:
+    assert {sentence_hash(text) for text in ("Go on.", " Go\u200b on. ", "Go\ton.")} == {"c21817ed1608"}
+    assert sentence_hash("Go\ud800") == sentence_hash("Go\ufffd")
 
 
 def test_sentences_without_any_are_named(mixture: DataConfig, tmp_path: Path) -> None:

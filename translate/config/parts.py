@@ -37,8 +37,9 @@ class PartConfig:
     )
     second_translations: bool = setting(
         False,
-        "In place of its pairs: its sentences that have a second translation (data/second_translations, of Tatoeba's), "
-        "with that one.",
+        "true: replaces its pairs by new ones, each of its sentences, of either side, for which "
+        "data/second_translations has a translation (sentences of Tatoeba, English and French), with that one. "
+        "max_pairs counts the pairs that are read.",
     )
     joined: float = setting(
         0.0,

@@ -268,7 +268,7 @@ def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     source = FirstPairs(source, part.max_pairs) if part.max_pairs else source
     source = PlainSource(source) if part.markup == "rst" else source
     if part.second_translations:
-        source = SecondTranslations(f"data.parts.{name}", source, (config.src_lang, config.tgt_lang))
+        source = SecondTranslations(f"data.parts.{name}", source, (config.src_lang, config.tgt_lang), config.cache_dir)
     return source
 
 

@@ -1,13 +1,13 @@
-"""Second translations: those written for this project for sentences of a collection, which itself is not in it."""
+"""Second translations of a collection's sentences, written for this project; the collection itself is not in it."""
 
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from translate.common.resources import second_translations_dir
+from translate.data.cleaning import clean_text
 from translate.data.sources import FileSource, Pair, Source
 
 _KEY = "sentence"  # the column of hashes
@@ -25,6 +25,7 @@ class SecondTranslations:
         name: What the source is called in an error.
         source: The pairs of the collection.
         langs: Languages of source and target, "en" and "fr" in either order.
+        cache_dir: As that of `FileSource`.
 
     Source: sequence-level distillation, Kim and Rush 2016 (arXiv:1606.07947), section 3.2.
     """
@@ -32,6 +33,7 @@ class SecondTranslations:
     name: str
     source: Source
     langs: tuple[str, str]
+    cache_dir: str = ".cache"
 
     def pairs(self) -> Iterator[Pair]:
         """Stream the pairs; raises a ValueError if no sentence has a second translation."""
@@ -55,14 +57,15 @@ class SecondTranslations:
     def _tables(self) -> list[FileSource]:
         folder, (src_lang, tgt_lang) = second_translations_dir(), self.langs
         sides = ((src_lang, tgt_lang), (tgt_lang, src_lang))
-        return [FileSource((str(folder / f"{lang}.tsv"),), (_KEY, other), named=True) for lang, other in sides]
+        return [
+            FileSource((str(folder / f"{lang}.tsv"),), (_KEY, other), True, self.cache_dir) for lang, other in sides
+        ]
 
 
 def sentence_hash(text: str) -> str:
-    """Return the hash by which the second translation of a sentence is found, of its NFC without spaces around it.
+    """Return the hash by which the second translation of a sentence is found, of the sentence as cleaning leaves it.
 
     >>> sentence_hash("Go on.")
     'c21817ed1608'
     """
-    normal = unicodedata.normalize("NFC", text).strip()
-    return hashlib.blake2b(normal.encode(), digest_size=_HASH_BYTES).hexdigest()
+    return hashlib.blake2b(clean_text(text).encode(), digest_size=_HASH_BYTES).hexdigest()
