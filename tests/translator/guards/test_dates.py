@@ -126,7 +126,7 @@ def test_times_are_written_as_the_language_does() -> None:
         ("Ouvert 9h-17h", "en", "from 9:00 to 17:00"),
         ("Open 9:00-17:00", "fr", "de 9\u00a0h\u00a000 à 17\u00a0h\u00a000"),
         ("Le trajet dure 3 h.", "en", "3 hours"),
-        ("Au 1er étage", "en", "first floor"),
+        ("Le 1er jour", "en", "first day"),
         ("La commande n° 98765 a été expédiée.", "en", "order number 98765"),
     ],
 )

@@ -38,7 +38,7 @@ def test_a_text_of_a_term_and_a_symbol_alone(general: Translator) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ('Lisez l\'<a href="x">article</a> complet.', '<a href="x">article</a>'),
+        ("C'est l'<a href=\"x\">adresse</a> de mon frère.", 'brother\'s <a href="x">address</a>.'),
         ("L'<em>homme</em> est grand.", "man</em>"),
     ],
 )

@@ -41,7 +41,7 @@ _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
 _QUOTED = re.compile(r'(?<!\w)["“]\s*([^"“”«»]*[^\s"“”«»])\s*["”](?!\w)')
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|__?)(?=[^\W_])([^*_]*[^\W_][.,:;!?]?)\1(?![\w*])")
 _OPENING_BRACKET = re.compile(r"(?<!\S)\((?=[^\W\d_])")
-_SLASH = re.compile(r"(?<![\w/])(and)/(or)(?![\w/])")
+_AND_OR = {"en": re.compile(r"(?<![\w/])and/(or)(?![\w/])"), "fr": re.compile(r"(?<![\w/])et/(ou)(?![\w/])")}
 _EITHER = {  # file(s), marié(e)
     "en": re.compile(r"(?<=[^\W\d_]{2})\((s|es)\)(?![^\W_]{2})"),
     "fr": re.compile(r"(?<=[^\W\d_]{2})\((s|es|e|ne|le|se)\)(?![^\W_]{2})"),
@@ -142,23 +142,22 @@ def plain_marks(text: str, src_lang: str) -> str:
     """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
-    space before it. Of English "and/or" has spaces, too, and of "file(s)" and "marié(e)" one form is left.
+    space before it. "And/or" is read as "or" (`marks.py` puts it back), and of "file(s)" and "marié(e)" one form is left.
 
     >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'
     >>> plain_marks("A bus (the old one) and/or a taxi at 80 km/h.", "en")
-    'A bus ( the old one) and / or a taxi at 80 km/h.'
+    'A bus ( the old one) or a taxi at 80 km/h.'
     >>> plain_marks("Marié(e)s ? Nom(s) ?", "fr")
     'Mariés ? Noms ?'
     >>> plain_marks("Don't click 'Save', the boys' rock 'n' roll.", "en")
     "Don't click « Save », the boys' rock 'n' roll."
     """
     text = _EITHER[src_lang].sub(lambda match: "s" if match[1].endswith("s") else "", text)
-    text = _OPENING_BRACKET.sub("( ", text)
+    text = _AND_OR[src_lang].sub(r"\1", _OPENING_BRACKET.sub("( ", text))
     if src_lang == "en":
         if not _NO_SINGLE_QUOTES.search(text):
             text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
-        text = _SLASH.sub(r"\1 / \2", text)
 
     def spaced(match: re.Match[str]) -> str:
         return f"« {match[1]} »" if match[1][-1].isalnum() else f'"{match[1]}"'

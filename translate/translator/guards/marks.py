@@ -23,6 +23,8 @@ _QUOTATION_MARK = {  # one that opens, or one that closes
     "en": re.compile(r'(?<![^\s(\[])(")(?=\S)|(?<=[^\s(\[])(")(?!\w)'),
 }
 _QUOTATION_MARKS = {"fr": ("«\u00a0", "\u00a0»"), "en": ('"', '"')}
+_OR = {"en": re.compile(r"\b(and/)?or\b", re.IGNORECASE), "fr": re.compile(r"\b(et/)?ou\b", re.IGNORECASE)}
+_AND_OR = {"en": "and/or", "fr": "et/ou"}
 _RULES = {  # by the language of the translation
     "fr": (
         _IN_BRACKETS,
@@ -32,6 +34,8 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
         (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
+        (re.compile(rf"(?<=\d){_SPACE}h(?!\w)"), "\u00a0h"),
+        (re.compile(rf"(?<=\d\u00a0h){_SPACE}(?=\d\d(?!\d))"), "\u00a0"),
         (re.compile(rf"(?<=[!?]){_SPACE}+(?=[!?])"), ""),
         (re.compile(rf"(?<=[^\s.!?;:…]){_SPACE}*([!?;]+|:)(?=\s|\Z)"), "\u00a0\\1"),
     ),
@@ -50,7 +54,7 @@ def marks_of_the_language(
     """Return translations with the spaces that their language has beside its marks.
 
     French has « » for quotation marks, a no-break space within them, and before a percent sign, colon, semicolon,
-    question and exclamation mark, and no space behind an apostrophe; English has none before a mark and within " ".
+    question and exclamation mark, beside the h of a time, and no space behind an apostrophe; English has none before a mark and within " ".
     Neither has one behind an opening bracket, nor beside slashes that have none in the source. Other languages are left
     as they are.
 
@@ -76,10 +80,31 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
     for pattern, replacement in rules:
         change = methodcaller("expand", replacement)
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
+    outputs = [with_and_or(text, output, found.tgt_lang) for output in outputs]
     if any(re.search('["«»“”]', part) for part in kept):
         return found.with_texts(outputs)
     spans = [len(next(filter(None, match.groups())).split()) for match in _QUOTED.finditer(text)]
     return found.with_texts([with_lost_mark(output, spans, found.tgt_lang) for output in outputs])
+
+
+def with_and_or(text: str, output: str, lang: str) -> str:
+    """Return a translation with "and/or" where the source has it, which the model read as "or", if each "or" is there.
+
+    Args:
+        text: A clean source, English or French.
+        output: Its translation into the other one.
+        lang: Language of the output.
+
+    >>> with_and_or("Tea or coffee, milk and/or sugar", "Thé ou café, lait ou sucre", "fr")
+    'Thé ou café, lait et/ou sucre'
+    >>> with_and_or("Lait et/ou sucre", "Milk, sugar", "en")
+    'Milk, sugar'
+    """
+    words = list(_OR["en" if lang == "fr" else "fr"].finditer(text))
+    if not any(word[1] for word in words) or len(words) != len(_OR[lang].findall(output)):
+        return output
+    rest = iter(words)
+    return _OR[lang].sub(lambda match: _AND_OR[lang] if next(rest)[1] else match[0], output)
 
 
 def with_lost_mark(output: str, spans: Sequence[int], lang: str) -> str:
