@@ -142,7 +142,7 @@ def plain_marks(text: str, src_lang: str) -> str:
     """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
-    space before it. "And/or" is read as "or" (`marks.py` puts it back), and of "file(s)" and "marié(e)" one form is left.
+    space before it. "And/or" is read as "or", which `marks.py` puts back; of "file(s)" and "marié(e)" one form is left.
 
     >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'
@@ -155,9 +155,8 @@ def plain_marks(text: str, src_lang: str) -> str:
     """
     text = _EITHER[src_lang].sub(lambda match: "s" if match[1].endswith("s") else "", text)
     text = _AND_OR[src_lang].sub(r"\1", _OPENING_BRACKET.sub("( ", text))
-    if src_lang == "en":
-        if not _NO_SINGLE_QUOTES.search(text):
-            text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
+    if src_lang == "en" and not _NO_SINGLE_QUOTES.search(text):
+        text = _SINGLE_QUOTED.sub(lambda match: f'"{match[1]}"' if len(match[1]) > 1 else match[0], text)
 
     def spaced(match: re.Match[str]) -> str:
         return f"« {match[1]} »" if match[1][-1].isalnum() else f'"{match[1]}"'
