@@ -142,7 +142,7 @@ def plain_marks(text: str, src_lang: str) -> str:
     """Return a text without *emphasis*, _so_ too, with marks that do not touch the words, around sentences plain ones.
 
     A model that has read little in quotation marks and brackets does not know the first word behind one: it has no
-    space before it. "And/or" is read as "or", which `marks.py` puts back; of "file(s)" and "marié(e)" one form is left.
+    space before it. "And/or" is read as "or", and put back by `marks.py`; of "file(s)" and "marié(e)" one form is left.
 
     >>> plain_marks('The “best” film, *really*: «\u00a0non\u00a0». “We know,” he said.', "en")
     'The « best » film, really: « non ». "We know," he said.'

@@ -54,9 +54,9 @@ def marks_of_the_language(
     """Return translations with the spaces that their language has beside its marks.
 
     French has « » for quotation marks, a no-break space within them, and before a percent sign, colon, semicolon,
-    question and exclamation mark, beside the h of a time, and no space behind an apostrophe; English has none before a mark and within " ".
-    Neither has one behind an opening bracket, nor beside slashes that have none in the source. Other languages are left
-    as they are.
+    question and exclamation mark, beside the h of a time, and no space behind an apostrophe; English has none before
+    a mark and within " ". Neither has one behind an opening bracket, nor beside slashes that have none in the source.
+    Other languages are left as they are.
 
     Args:
         texts: Clean sources.
