@@ -103,6 +103,19 @@ def test_marks_within_a_text(text: str, lang: str, read: str) -> None:
     assert plain_marks(text, lang) == read
 
 
+@pytest.mark.parametrize(
+    ("output", "lang", "written"),
+    [
+        ("Venez le 1 mai à 9 h 30, pas le 11 mai.", "fr", "Venez le 1er mai à 9\u00a0h\u00a030, pas le 11 mai."),
+        ("Le 1 janvier, de 9 h à 12 h 5.", "fr", "Le 1er janvier, de 9\u00a0h à 12\u00a0h 5."),
+        ("On May 1th, the 22th and the 103th", "en", "On May 1st, the 22nd and the 103rd"),
+        ("The 11th, 12th, 113th and 20th", "en", "The 11th, 12th, 113th and 20th"),
+    ],
+)
+def test_days_and_times_are_written_as_the_language_does(output: str, lang: str, written: str) -> None:
+    assert marks_of_the_language(["x"], [translation(output, tgt_lang=lang)])[0].text == written
+
+
 def test_spaces_that_were_added_for_the_model_are_taken_out() -> None:
     found = [translation("A ( b) et / ou c"), translation("A ( b) et / ou c")]
     tight, spaced = marks_of_the_language(["A (b) and/or c", "A (b) and / or c"], found)

@@ -12,14 +12,15 @@ from translate.translator.translator import Translator
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ('A 27" or 3/4" pipe, 15.6 inches.', "A 27 cm or 3/4 cm pipe, 15.6 cm."),
+        ('A 27" or 3/4" pipe, 15.6 inches.', "A 27 centimetres or 3/4 centimetres pipe, 15.6 centimetres."),
         ("65 mph, 90 miles per hour, 8oz, a 12-ounce can", "65 km/h, 90 km/h, 8 g, a 12 g can"),
         ("A 20-mile walk with a 10-pound bag", "A 20 km walk with a 10 kg bag"),
         ("1 inch, A4 inch, 5-inches-long, 20 miles", "1 inch, A4 inch, 5-inches-long, 20 miles"),
-        ("1.5 inches", "1.5 cm"),
+        ("1.5 inches", "1.5 centimetres"),
+        ("a 55-inch TV, 55-inches", "a 55-centimetre TV, 55 centimetres"),
         ("3 inches or 8 cm", "3 inches or 8 cm"),  # which would be one
         ('She said "I am 27" and "only 5" today.', 'She said "I am 27" and "only 5" today.'),
-        ('The "best" 32" TV', 'The "best" 32 cm TV'),
+        ('The "best" 32" TV', 'The "best" 32 centimetres TV'),
         ('27"x, 1990"', '27"x, 1990"'),
         ("no number of inches", "no number of inches"),
     ],

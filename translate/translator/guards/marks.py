@@ -23,6 +23,7 @@ _QUOTATION_MARK = {  # one that opens, or one that closes
     "en": re.compile(r'(?<![^\s(\[])(")(?=\S)|(?<=[^\s(\[])(")(?!\w)'),
 }
 _QUOTATION_MARKS = {"fr": ("«\u00a0", "\u00a0»"), "en": ('"', '"')}
+_FRENCH_MONTHS = "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
 _OR = {"en": re.compile(r"\b(and/)?or\b", re.IGNORECASE), "fr": re.compile(r"\b(et/)?ou\b", re.IGNORECASE)}
 _AND_OR = {"en": "and/or", "fr": "et/ou"}
 _RULES = {  # by the language of the translation
@@ -34,6 +35,7 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
         (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
+        (re.compile(rf"(?<=\ble )1(?= (?:{_FRENCH_MONTHS})\b)", re.IGNORECASE), "1er"),
         (re.compile(rf"(?<=\d){_SPACE}h(?!\w)"), "\u00a0h"),
         (re.compile(rf"(?<=\d\u00a0h){_SPACE}(?=\d\d(?!\d))"), "\u00a0"),
         (re.compile(rf"(?<=[!?]){_SPACE}+(?=[!?])"), ""),
@@ -44,6 +46,7 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"(?<=\d){_SPACE}%(?!\w)"), "%"),
         (re.compile(rf"(?<=\S){_SPACE}+([!?]+|[;:,.])(?=\s|\Z)"), r"\1"),
         (_IN_QUOTES, r'"\1"'),
+        *((re.compile(rf"\b(\d*(?<!1){digit})th\b"), rf"\1{end}") for digit, end in ((1, "st"), (2, "nd"), (3, "rd"))),
     ),
 }
 
@@ -54,9 +57,9 @@ def marks_of_the_language(
     """Return translations with the spaces that their language has beside its marks.
 
     French has « » for quotation marks, a no-break space within them, and before a percent sign, colon, semicolon,
-    question and exclamation mark, beside the h of a time, and no space behind an apostrophe; English has none before
-    a mark and within " ". Neither has one behind an opening bracket, nor beside slashes that have none in the source.
-    Other languages are left as they are.
+    question and exclamation mark, beside the h of a time, no space behind an apostrophe, and "le 1er mai"; English has
+    no space before a mark and within " ", and 1st, 2nd and 3rd. Neither has one behind an opening bracket, nor beside
+    slashes that have none in the source. Other languages are left as they are.
 
     Args:
         texts: Clean sources.

@@ -12,7 +12,7 @@ class Measure(NamedTuple):
 
     Attributes:
         english: How English writes it behind a number, and before a noun with a hyphen.
-        stand_in: The unit that the model reads.
+        stand_in: What the model reads instead behind a number.
         written: How the translation may write that.
         french: The measure in French, of one.
     """
@@ -23,12 +23,14 @@ class Measure(NamedTuple):
     french: str
 
 
+_CENTIMETRES = "cm|centimètres?"
 _MEASURES = (
-    Measure("[ -]?inch(?:es)?", "cm", "cm|centimètres?", "pouce"),
-    Measure(" ?mph| miles per hour| miles an hour", "km/h", r"km/h|kilomètres? (?:à l'|par )heure", "mile"),
-    Measure(" ?oz| ounces?|-ounce", "g", "g|grammes?", "once"),
-    Measure("-mile", "km", "km|kilomètres?", "mile"),
-    Measure("-(?:pound|lb)", "kg", "kg|kilos?|kilogrammes?", "livre"),
+    Measure("-inch", "-centimetre", _CENTIMETRES, "pouce"),
+    Measure(" ?inch(?:es)?|-inches", " centimetres", _CENTIMETRES, "pouce"),
+    Measure(" ?mph| miles per hour| miles an hour", " km/h", r"km/h|kilomètres? (?:à l'|par )heure", "mile"),
+    Measure(" ?oz| ounces?|-ounce", " g", "g|grammes?", "once"),
+    Measure("-mile", " km", "km|kilomètres?", "mile"),
+    Measure("-(?:pound|lb)", " kg", "kg|kilos?|kilogrammes?", "livre"),
 )
 _NUMBER = r"(?<![\w.,/])(?!1\b[^.,/])(\d+(?:[.,/]\d+)*)"
 _BEFORE_MARK = re.compile(r"(?<![\w.,/])(?:1?\d{1,2})(?:[./]\d+)?\Z")  # of inches
@@ -40,14 +42,14 @@ def plain_measures(text: str) -> tuple[str, tuple[Measure, ...]]:
     """Return English text with other measures, and which it had.
 
     >>> plain_measures('A 55-inch TV, 27" wide, at 65 mph.')[0]
-    'A 55 cm TV, 27 cm wide, at 65 km/h.'
+    'A 55-centimetre TV, 27 centimetres wide, at 65 km/h.'
     """
     if not any(map(str.isdigit, text)):
         return text, ()
     text = _with_inches(text)
     used = tuple(one for one in _MEASURES if _ENGLISH[one].search(text) and not _WRITTEN[one].search(text))
     for one in used:
-        text = _ENGLISH[one].sub(rf"\1 {one.stand_in}", text)
+        text = _ENGLISH[one].sub(rf"\1{one.stand_in}", text)
     return text, used
 
 
@@ -65,7 +67,7 @@ def french_measures(output: str, used: tuple[Measure, ...]) -> str:
 def _french(measure: Measure, match: re.Match[str]) -> str:
     number = match[1].replace(".", ",") if re.fullmatch(r"\d+\.\d+", match[1]) else match[1]
     plural = "" if re.match(r"[01](?!\d)", number) else "s"
-    return f"{number} {measure.french}{plural}" + (" à l'heure" if measure.stand_in == "km/h" else "")
+    return f"{number} {measure.french}{plural}" + (" à l'heure" if measure.stand_in == " km/h" else "")
 
 
 def _with_inches(text: str) -> str:
