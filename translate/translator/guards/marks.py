@@ -100,6 +100,8 @@ def with_and_or(text: str, output: str, lang: str) -> str:
 
     >>> with_and_or("Tea or coffee, milk and/or sugar", "Thé ou café, lait ou sucre", "fr")
     'Thé ou café, lait et/ou sucre'
+    >>> with_and_or("TEA AND/OR COFFEE", "THÉ OU CAFÉ", "fr")
+    'THÉ ET/OU CAFÉ'
     >>> with_and_or("Lait et/ou sucre", "Milk, sugar", "en")
     'Milk, sugar'
     """
@@ -107,7 +109,14 @@ def with_and_or(text: str, output: str, lang: str) -> str:
     if not any(word[1] for word in words) or len(words) != len(_OR[lang].findall(output)):
         return output
     rest = iter(words)
-    return _OR[lang].sub(lambda match: _AND_OR[lang] if next(rest)[1] else match[0], output)
+
+    def put_back(match: re.Match[str]) -> str:
+        if not next(rest)[1]:
+            return match[0]
+        both = _AND_OR[lang]
+        return both.upper() if match[0].isupper() else both.capitalize() if match[0].istitle() else both
+
+    return _OR[lang].sub(put_back, output)
 
 
 def with_lost_mark(output: str, spans: Sequence[int], lang: str) -> str:

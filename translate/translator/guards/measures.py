@@ -14,7 +14,7 @@ class Measure(NamedTuple):
         english: How English writes it behind a number, and before a noun with a hyphen.
         stand_in: What the model reads instead behind a number.
         written: How the translation may write that.
-        french: The measure in French, of one.
+        french: The measure in French, with {} where several have an s.
     """
 
     english: str
@@ -24,13 +24,14 @@ class Measure(NamedTuple):
 
 
 _CENTIMETRES = "cm|centimètres?"
+_KILOMETRES_AN_HOUR = "km/h|kilomètres? (?:à l'|par )heure"
 _MEASURES = (
-    Measure("-inch", "-centimetre", _CENTIMETRES, "pouce"),
-    Measure(" ?inch(?:es)?|-inches", " centimetres", _CENTIMETRES, "pouce"),
-    Measure(" ?mph| miles per hour| miles an hour", " km/h", r"km/h|kilomètres? (?:à l'|par )heure", "mile"),
-    Measure(" ?oz| ounces?|-ounce", " g", "g|grammes?", "once"),
-    Measure("-mile", " km", "km|kilomètres?", "mile"),
-    Measure("-(?:pound|lb)", " kg", "kg|kilos?|kilogrammes?", "livre"),
+    Measure("-inch", "-centimetre", _CENTIMETRES, "pouce{}"),
+    Measure(" ?inch(?:es)?|-inches", " centimetres", _CENTIMETRES, "pouce{}"),
+    Measure(" ?mph| miles per hour| miles an hour", " km/h", _KILOMETRES_AN_HOUR, "mile{} à l'heure"),
+    Measure(" ?oz| ounces?|-ounce", " g", "g|grammes?", "once{}"),
+    Measure("-mile", " km", "km|kilomètres?", "mile{}"),
+    Measure("-(?:pound|lb)", " kg", "kg|kilos?|kilogrammes?", "livre{}"),
 )
 _NUMBER = r"(?<![\w.,/])(?!1\b[^.,/])(\d+(?:[.,/]\d+)*)"
 _BEFORE_MARK = re.compile(r"(?<![\w.,/])(?:1?\d{1,2})(?:[./]\d+)?\Z")  # of inches
@@ -67,7 +68,7 @@ def french_measures(output: str, used: tuple[Measure, ...]) -> str:
 def _french(measure: Measure, match: re.Match[str]) -> str:
     number = match[1].replace(".", ",") if re.fullmatch(r"\d+\.\d+", match[1]) else match[1]
     plural = "" if re.match(r"[01](?!\d)", number) else "s"
-    return f"{number} {measure.french}{plural}" + (" à l'heure" if measure.stand_in == " km/h" else "")
+    return f"{number} {measure.french.format(plural)}"
 
 
 def _with_inches(text: str) -> str:
