@@ -12,12 +12,13 @@ from pathlib import Path
 
 import torch
 
-from translate.translator.bundle import load_bundle, save_bundle
+from translate.translator.bundle import find_model, load_bundle, save_bundle
 
 
 def main() -> None:
     """Read both, write their mean with the settings of the first, and copy what else its directory has."""
-    share, first, second, output = float(sys.argv[1]), *map(Path, sys.argv[2:5])
+    share, output = float(sys.argv[1]), Path(sys.argv[4])
+    first, second = map(find_model, sys.argv[2:4])
     model, tokenizer, config = load_bundle(first)
     other, _, _ = load_bundle(second)
     with torch.no_grad():

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
+from general_sets import paragraphs
 
 from translate.common.resources import topics_dir
 from translate.common.tables import markdown_table
-from translate.data.augment import join
-from translate.data.readers import read_aligned, read_table
+from translate.data.readers import read_table
 from translate.data.sources import Pair
 from translate.data.variants import lower
+from translate.evaluate.inputs import read_pairs
+from translate.evaluate.scores import score
 from translate.translator.translator import Translator
 
 _VALID_NEWS = 1_000  # the first lines of newstest2013 are for validation
@@ -28,21 +28,19 @@ _VALID_NEWS = 1_000  # the first lines of newstest2013 are for validation
 
 def pairs_of(path: Path) -> list[Pair]:
     """Return the pairs of two line-aligned files, whose names `path` begins."""
-    return [Pair(row["src"], row["tgt"]) for row in read_aligned(f"{path}.en.gz", f"{path}.fr.gz")]
+    return read_pairs(f"{path}.en.gz", f"{path}.fr.gz")
 
 
-def paragraphs(pairs: list[Pair], length: int) -> list[Pair]:
-    """Return pairs of so many sentences each."""
-    return [join(pairs[start : start + length]) for start in range(0, len(pairs), length)]
+def topics_of(path: Path) -> list[Pair]:
+    """Return the pairs of a file of the topics."""
+    return [Pair(row["src"], row["tgt"]) for row in read_table(str(path), "en", "fr", named=True)]
 
 
 _VALIDATION: dict[str, Callable[[Path], list[Pair]]] = {
     "valid": lambda root: pairs_of(root / "tatoeba/valid"),
     "valid_typed": lambda root: list(map(lower, pairs_of(root / "tatoeba/valid"))),
     "valid_news": lambda root: pairs_of(root / "tests/newstest2013")[:_VALID_NEWS],
-    "valid_topics": lambda root: [
-        Pair(row["src"], row["tgt"]) for row in read_table(str(topics_dir() / "valid.tsv"), "en", "fr", named=True)
-    ],
+    "valid_topics": lambda _: topics_of(topics_dir() / "valid.tsv"),
 }
 _TESTS: dict[str, Callable[[Path], list[Pair]]] = {
     "test": lambda root: pairs_of(root / "tatoeba/test"),
@@ -62,12 +60,11 @@ def main() -> None:
     for name in sys.argv[3:] or _VALIDATION:
         pairs = sets[name](root)
         row = [name, f"{len(pairs):,}"]
-        for src, tgt, language in ((0, 1, "fr"), (1, 0, "en")):
-            found = [one.text for one in translator.translate([pair[src] for pair in pairs], tgt_lang=language)]
-            references = [[pair[tgt] for pair in pairs]]
-            bleu = BLEU(references=references).corpus_score(found, None, n_bootstrap=1_000)
-            low, high = bleu._mean - bleu._ci, bleu._mean + bleu._ci
-            row += [f"{bleu.score:.1f} [{low:.1f}, {high:.1f}]", f"{CHRF().corpus_score(found, references).score:.1f}"]
+        for sources, references, lang in ((0, 1, "fr"), (1, 0, "en")):
+            found = translator.translate([pair[sources] for pair in pairs], tgt_lang=lang)
+            outputs, wanted = [one.text for one in found], [pair[references] for pair in pairs]
+            bleu, chrf, _ = score(outputs, wanted, protocol="cased", tgt_lang=lang)
+            row += [f"{bleu.value:.1f} [{bleu.low:.1f}, {bleu.high:.1f}]", f"{chrf.value:.1f}"]
         rows.append(row)
     print("\n".join(markdown_table(["set", "pairs", "from English", "chrF2", "from French", "chrF2"], rows)))
 

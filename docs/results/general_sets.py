@@ -5,7 +5,6 @@ python docs/results/general_sets.py DIR/tatoeba/valid OUTPUT
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +13,7 @@ from random import Random
 from translate.data.augment import join
 from translate.data.sources import Pair
 from translate.data.variants import lower, renamed, typeset
+from translate.evaluate.inputs import read_pairs
 
 
 def forms(pairs: list[Pair]) -> dict[str, Iterable[Pair | None]]:
@@ -21,7 +21,7 @@ def forms(pairs: list[Pair]) -> dict[str, Iterable[Pair | None]]:
     random = Random(1)
     return {
         "typed": map(lower, pairs),
-        "paragraphs": (join(pairs[start : start + 5]) for start in range(0, len(pairs), 5)),
+        "paragraphs": paragraphs(pairs, 5),
         "typeset": (typeset(pair, ("en", "fr")) for pair in pairs),
         "renamed": (renamed(pair, random) for pair in pairs),
         "plain": (pair for pair in pairs if typeset(pair, ("en", "fr"))),  # the pairs of typeset as they stand
@@ -29,12 +29,16 @@ def forms(pairs: list[Pair]) -> dict[str, Iterable[Pair | None]]:
     }
 
 
+def paragraphs(pairs: list[Pair], length: int) -> list[Pair]:
+    """Return pairs of so many sentences each."""
+    return [join(pairs[start : start + length]) for start in range(0, len(pairs), length)]
+
+
 def main() -> None:
     """Read both sides of a set and write each of its forms."""
     path, output = sys.argv[1], Path(sys.argv[2])
     output.mkdir(parents=True, exist_ok=True)
-    sides = [gzip.decompress(Path(f"{path}.{lang}.gz").read_bytes()).decode().splitlines() for lang in ("en", "fr")]
-    for name, made in forms([Pair(*pair) for pair in zip(*sides, strict=True)]).items():
+    for name, made in forms(read_pairs(f"{path}.en.gz", f"{path}.fr.gz")).items():
         pairs = [pair for pair in made if pair]
         for lang, texts in zip(("en", "fr"), zip(*pairs, strict=True), strict=True):
             output.joinpath(f"{name}.{lang}").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
