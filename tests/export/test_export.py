@@ -84,7 +84,7 @@ def test_a_model_directory_in_8_bit_integers_is_an_export_too(tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"output .* is there already"):
         export(ExportConfig(model=str(FIXTURE), output=str(first), **small))
     export(ExportConfig(model=str(FIXTURE), output=str(first), overwrite=True, **small))
-    with pytest.raises(ValueError, match=r"quantization \(int16\) must be float32 or int8 with format=model"):
+    with pytest.raises(ValueError, match=r"quantization \(int16\) must be float32, int8 or int6 with format=model"):
         ExportConfig(format="model", quantization="int16")
 
 

@@ -76,10 +76,13 @@ def test_separate_vocabularies_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("precision", ["32", "int8"])
-def test_a_bundle_in_8_bit_integers_translates_as_the_rounded_model(tmp_path: Path, precision: str) -> None:
-    save_bundle(tmp_path / "small", *load_bundle(EVERYDAY), int8=True)
+@pytest.mark.parametrize(("quantization", "share"), [("int8", 0.3), ("int6", 0.21)])
+def test_a_bundle_in_integers_translates_as_the_rounded_model(
+    tmp_path: Path, quantization: str, share: float, precision: str
+) -> None:
+    save_bundle(tmp_path / "small", *load_bundle(EVERYDAY), quantization=quantization)
     sizes = [(path / "model.safetensors").stat().st_size for path in (EVERYDAY, tmp_path / "small")]
-    assert sizes[1] < 0.3 * sizes[0]
+    assert sizes[1] < share * sizes[0]
     small, large = (Translator.load(path, device="cpu", precision=precision) for path in (tmp_path / "small", EVERYDAY))
     texts = ["My brother is reading a book in the garden.", "Where is the doctor?", "The party ends at five o'clock."]
     found, expected = small.translate(texts), large.translate(texts)
@@ -88,21 +91,28 @@ def test_a_bundle_in_8_bit_integers_translates_as_the_rounded_model(tmp_path: Pa
         assert one.score == pytest.approx(other.score, abs=0.2)
 
 
-def test_weights_in_8_bit_integers_are_off_by_half_a_step_at_most(parts: Parts, tmp_path: Path) -> None:
-    save_bundle(tmp_path / "small", *parts, int8=True)
+@pytest.mark.parametrize(("quantization", "largest"), [("int8", 127), ("int6", 31)])
+def test_weights_in_integers_are_off_by_half_a_step_at_most(
+    parts: Parts, tmp_path: Path, quantization: str, largest: int
+) -> None:
+    save_bundle(tmp_path / "small", *parts, quantization=quantization)
     loaded, _, _ = load_bundle(tmp_path / "small")
     assert loaded.output.weight is loaded.src_embedding.tokens.weight
     for (name, weight), own in zip(parts[0].named_parameters(), loaded.parameters(), strict=True):
-        step = weight.abs().amax(dim=-1, keepdim=True) / 127 if weight.dim() == 2 else torch.zeros(1)
+        step = weight.abs().amax(dim=-1, keepdim=True) / largest if weight.dim() == 2 else torch.zeros(1)
         assert ((weight - own).abs() <= 0.501 * step + 1e-9).all(), name
 
 
-def test_a_missing_scale_is_one_line(parts: Parts, tmp_path: Path) -> None:
-    save_bundle(tmp_path / "small", *parts, int8=True)
-    weights = load_file(tmp_path / "small" / "model.safetensors")
+@pytest.mark.parametrize("quantization", ["int8", "int6"])
+def test_a_missing_scale_is_one_line(parts: Parts, tmp_path: Path, quantization: str) -> None:
+    save_bundle(tmp_path / "small", *parts, quantization=quantization)
+    file = tmp_path / "small" / "model.safetensors"
+    with safe_open(file, "pt") as stored:
+        metadata = stored.metadata()
+    weights = load_file(file)
     weights.pop("encoder_layers.0.feed_forward.inner.weight.scale")
-    save_file(weights, tmp_path / "small" / "model.safetensors")
-    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: .*inner\.weight is in 8-bit integers"):
+    save_file(weights, file, metadata)
+    with pytest.raises(ValueError, match=r"is damaged: .*inner\.weight is (in integers|packed) and has no"):
         load_bundle(tmp_path / "small")
 
 
@@ -244,9 +254,9 @@ def test_checking_weights_does_not_load_what_only_compilers_need() -> None:
     subprocess.run([sys.executable, "-c", code, str(model)], check=True)
 
 
-@pytest.mark.parametrize("int8", [False, True])
-def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, int8: bool) -> None:
-    save_bundle(tmp_path, *parts, int8=int8)
+@pytest.mark.parametrize("quantization", ["float32", "int8", "int6"])
+def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, quantization: str) -> None:
+    save_bundle(tmp_path, *parts, quantization=quantization)
     weights = tmp_path / "model.safetensors"
     contents = bytearray(weights.read_bytes())
     contents[-5] ^= 1
@@ -256,13 +266,14 @@ def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, int8: bool) -> Non
             read(tmp_path)
 
 
-def test_8_bit_weights_without_a_checksum_are_refused(parts: Parts, tmp_path: Path) -> None:
-    save_bundle(tmp_path, *parts, int8=True)
+@pytest.mark.parametrize("quantization", ["int8", "int6"])
+def test_weights_in_integers_without_a_checksum_are_refused(parts: Parts, tmp_path: Path, quantization: str) -> None:
+    save_bundle(tmp_path, *parts, quantization=quantization)
     weights = tmp_path / "model.safetensors"
     contents = weights.read_bytes()
     assert contents.count(b"crc32") == 1
     weights.write_bytes(contents.replace(b"crc32", b"crc33"))
-    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: 8-bit weights have a checksum"):
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged: weights in integers have a checksum"):
         Weights.read(weights)
 
 

@@ -67,7 +67,7 @@ def measure_commands(
 def _save_models(bundle: Path, folder: Path, *, peer: bool) -> dict[str, Path]:
     """Write the model in 8-bit integers, for us and for CTranslate2."""
     models = {OURS: folder / "command-model"}
-    copy_model(bundle, models[OURS], int8=True)
+    copy_model(bundle, models[OURS], "int8")
     if peer:
         models[CTRANSLATE2] = folder / "command-ctranslate2"
         beside = Recognizer.load(bundle), Memory.load(bundle)

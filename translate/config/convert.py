@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from translate.config.export import MODEL_QUANTIZATIONS
 from translate.config.fields import check_settings, setting
 
 
@@ -30,7 +31,9 @@ class ConvertConfig:
         1e-5, "Added to the variance in norms, for Marian's own files: 1e-5 as Hugging Face, 1e-6 as Marian.", above=0
     )
     quantization: str = setting(
-        "float32", "Type of the stored weights; int8 for a quarter of the size.", choices=("float32", "int8")
+        "float32",
+        "Type of the stored weights; int8 for a quarter of the size, int6 for a sixth.",
+        choices=MODEL_QUANTIZATIONS,
     )
     overwrite: bool = setting(False, "Replace a model directory that is there.")
 

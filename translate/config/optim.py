@@ -57,6 +57,13 @@ class OptimConfig:
         at_least=0,
     )
     lora_alpha: float = setting(32.0, "The change is scaled by this divided by lora_rank.", above=0)
+    weight_bits: int | None = setting(
+        None,
+        "Quantization-aware training (Jacob et al. 2018): the network computes with its matrices rounded to integers "
+        "of so many bits, as an export with quantization=int6 or int8 rounds them, which then costs less; null = off.",
+        at_least=2,
+        at_most=8,
+    )
     clip_norm: float = setting(
         1.0,
         "Largest norm of the gradient of the mean loss per token; 0 = off.",
@@ -71,6 +78,11 @@ class OptimConfig:
             raise ValueError(f"optim.teacher_share ({self.teacher_share}) does nothing without optim.teachers")
         if not self.lora_rank and self.lora_alpha != OptimConfig.lora_alpha:
             raise ValueError(f"optim.lora_alpha ({self.lora_alpha}) does nothing without optim.lora_rank")
+        if self.lora_rank and self.weight_bits:
+            raise ValueError(
+                f"optim.lora_rank ({self.lora_rank}) changes matrices that optim.weight_bits ({self.weight_bits}) "
+                "would round; leave one of them out"
+            )
         if self.lora_rank and self.algorithm == "muon":
             raise ValueError(
                 f"optim.lora_rank ({self.lora_rank}) leaves no whole matrices to optim.algorithm=muon; use adamw"

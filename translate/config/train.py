@@ -98,6 +98,16 @@ class TrainConfig:
                 f"optim.lora_rank ({self.optim.lora_rank}) adds to whole matrices, and each process has parts of them "
                 "with trainer.strategy=fsdp; set trainer.strategy=ddp"
             )
+        if self.optim.weight_bits and self.trainer.strategy == "fsdp":
+            raise ValueError(
+                f"optim.weight_bits ({self.optim.weight_bits}) rounds rows of whole matrices, and each process has "
+                "parts of them with trainer.strategy=fsdp; set trainer.strategy=ddp"
+            )
+        if self.optim.weight_bits and self.trainer.ema_decay:
+            raise ValueError(
+                f"optim.weight_bits ({self.optim.weight_bits}) validates rounded weights and trainer.ema_decay "
+                f"({self.trainer.ema_decay}) averaged ones; leave one of them out"
+            )
         if self.model.layer_drop and self.trainer.strategy == "fsdp":
             raise ValueError(
                 f"model.layer_drop ({self.model.layer_drop}) skips other layers in each process, which wait for each "

@@ -60,7 +60,7 @@ def convert(config: ConvertConfig) -> Path:
         decode=search_of(described),
         card={"converted from": config.source},
     )
-    save_bundle(output, model.eval(), tokenizer, bundle, int8=config.quantization == "int8")
+    save_bundle(output, model.eval(), tokenizer, bundle, quantization=config.quantization)
     print(f"converted: {output}")
     print(f'next: python -m translate.infer --model {output} "Hello."')
     return output

@@ -37,7 +37,7 @@ def export(config: ExportConfig) -> Path:
     output = Path(config.output or bundle.with_name(f"{config.format}-{config.quantization}"))
     check_output(output, bundle, overwrite=config.overwrite)
     if config.format == "model":
-        copy_model(bundle, output, int8=config.quantization == "int8")
+        copy_model(bundle, output, config.quantization)
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
@@ -50,20 +50,20 @@ def export(config: ExportConfig) -> Path:
     return output
 
 
-def copy_model(bundle: Path, output: Path, *, int8: bool) -> None:
+def copy_model(bundle: Path, output: Path, quantization: str) -> None:
     """Write a model directory anew, all that belongs to it included.
 
     Args:
         bundle: The model directory.
         output: Where to write.
-        int8: In 8-bit integers, else in float32.
+        quantization: Type of the stored weights, one of `translate.config.export.MODEL_QUANTIZATIONS`.
     """
     from translate.translator.bundle import load_bundle, save_bundle
 
     model, tokenizer, settings = load_bundle(bundle)
     shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
     beside = Recognizer.load(bundle), shortlist, Memory.load(bundle)
-    save_bundle(output, model, tokenizer, settings, *beside, int8=int8)
+    save_bundle(output, model, tokenizer, settings, *beside, quantization=quantization)
 
 
 def _save_marian(

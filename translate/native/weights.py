@@ -10,6 +10,7 @@ import numpy as np
 
 from translate.kernels.packed import Rounded
 from translate.kernels.pointers import Array
+from translate.native.packing import packed_shape, unpacked
 
 _SCALE = ".scale"
 CHECKSUM = "crc32"  # in the metadata of a file of weights
@@ -24,7 +25,7 @@ def checksum(arrays: Mapping[str, Array]) -> str:
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
-    """Read a safetensors file.
+    """Read a safetensors file; packed matrices come as int8.
 
     Raises:
         ValueError: If it is damaged, or does not have the checksum that it names; the message names the file.
@@ -33,14 +34,19 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
     try:
         with safe_open(path, "np") as file:
-            expected = (file.metadata() or {}).get(CHECKSUM)
+            metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError) as error:  # numpy has no bfloat16
         raise ValueError(f"{path} is damaged: {error}") from error
-    if expected is None and any(array.dtype == np.int8 for array in arrays.values()):
-        raise ValueError(f"{path} is damaged: 8-bit weights have a checksum, and it names none")
+    expected = metadata.get(CHECKSUM)
+    if expected is None and any(array.dtype in (np.int8, np.uint8) for array in arrays.values()):
+        raise ValueError(f"{path} is damaged: weights in integers have a checksum, and it names none")
     if expected is not None and checksum(arrays) != expected:
         raise ValueError(f"{path} is damaged: its checksum is not {expected}; copy or train the model again")
+    for name in [name for name, array in arrays.items() if array.dtype == np.uint8]:
+        scale = arrays.get(name + _SCALE)
+        shape = packed_shape(name, arrays[name].shape, () if scale is None else scale.shape, metadata, path)
+        arrays[name] = unpacked(arrays[name], shape, name, path)
     return arrays
 
 

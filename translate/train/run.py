@@ -24,6 +24,7 @@ from translate.native.shortlist import PAIRS, Shortlist
 from translate.train import LAST_CHECKPOINT
 from translate.train.callbacks.checkpoints import KeptCheckpoints, Resumable
 from translate.train.callbacks.progress import Progress
+from translate.train.callbacks.rounding import RoundedWeights
 from translate.train.callbacks.validation import ValidationBleu
 from translate.train.console import clock, say
 from translate.train.loss.distillation import check_teachers
@@ -128,6 +129,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
         run_dir,
         [
             ValidationBleu(Translator(TorchEngine(model, tokenizer), tokenizer, bundle_config(config, data)), pairs),
+            *([RoundedWeights(config.optim.weight_bits)] if config.optim.weight_bits else []),
             *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
             Progress(config.trainer.log_every),
             *checkpoints,

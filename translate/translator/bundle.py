@@ -89,7 +89,7 @@ def save_bundle(
     shortlist: Shortlist | None = None,
     memory: Memory | None = None,
     *,
-    int8: bool = False,
+    quantization: str = "float32",
 ) -> None:
     """Write a model directory; it appears, or replaces an older one, only when it is complete.
 
@@ -101,7 +101,7 @@ def save_bundle(
         recognizer: What tells its languages apart.
         shortlist: Which tokens its translations may need.
         memory: Texts whose translation is known.
-        int8: Whether its matrices are rounded to 8-bit integers, for a quarter of the size (see `weights.py`).
+        quantization: What its matrices are rounded to, one of `weights.BITS`.
 
     Raises:
         OSError: If it cannot be written; the message names the directory and what is full.
@@ -112,7 +112,7 @@ def save_bundle(
         for part in (recognizer, shortlist, memory):
             if part is not None:
                 part.save(parts)
-        write_weights(parts / _WEIGHTS, model, int8=int8)
+        write_weights(parts / _WEIGHTS, model, quantization)
         for file in parts.glob("*.safetensors"):
             file.chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it
         write_text(parts / _CARD, model_card(config, num_parameters(model)))

@@ -153,8 +153,32 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
     for given, kept in ((ModelConfig(), (3, 6)), (ModelConfig(num_encoder_layers=2), (2, 3))):
         network = inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
         assert (network.num_encoder_layers, network.num_decoder_layers) == kept
-    with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 6 in init_from"):
-        inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=ModelConfig(num_decoder_layers=7)))
+
+
+@pytest.mark.parametrize("activation", ["relu", "swiglu"])
+def test_a_deeper_network_begins_as_the_same_function(tmp_path, activation: str) -> None:
+    settings = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=3, num_decoder_layers=1, num_kv_heads=1)
+    start = save_random(tmp_path / "start", replace(settings, activation=activation)).eval()
+    wanted = ModelConfig(num_encoder_layers=5, num_decoder_layers=2)
+    config = inherit_settings(TrainConfig(init_from=str(tmp_path / "start"), model=wanted))
+    assert (config.model.num_encoder_layers, config.model.num_decoder_layers) == (5, 2)
+    deep = build_model(config.model, start.output.out_features, start.output.out_features).eval()
+    load_start(deep, config.init_from)
+    ids, mask = torch.randint(4, start.output.out_features, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
+    torch.testing.assert_close(deep(ids, ids, mask, mask), start(ids, ids, mask, mask), rtol=0, atol=1e-5)
+    first, new, second = deep.encoder_layers[:3]
+    torch.testing.assert_close(new.self_attention.qkv.weight, first.self_attention.qkv.weight, rtol=0, atol=0)
+    torch.testing.assert_close(second.state_dict(), start.encoder_layers[1].state_dict(), rtol=0, atol=0)
+    assert not new.self_attention.out.weight.any()
+    deep.train()(ids, ids, mask, mask).logsumexp(-1).sum().backward()
+    assert all(layer.feed_forward.outer.weight.grad.any() for layer in deep.encoder_layers)  # all of them learn
+
+
+def test_layers_are_added_to_a_network_with_norms_before_them_alone(tmp_path) -> None:
+    save_random(tmp_path, ModelConfig(d_model=16, d_ff=32, num_heads=2, norm_first=False))
+    deeper = ModelConfig(num_decoder_layers=7)
+    with pytest.raises(ValueError, match=r"^model\.num_decoder_layers \(7\) is 3 in init_from .*norm_first=false"):
+        inherit_settings(TrainConfig(init_from=str(tmp_path), model=deeper))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Start a run from another's weights: take over its settings and its tokenizer, and load the weights."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from translate.translator.bundle import find_model, load_bundle, load_bundle_con
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
+_LAST_MAPS = ("out", "outer")  # of an attention and of a feed-forward layer
 _TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run
 
 
@@ -29,8 +31,8 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
     """Return the settings of a fresh run, with the network and the tokenizer of the model that `init_from` names.
 
     Settings of the network at their default are taken from that model, and so are language codes. Dropouts are those of
-    `config`, and so are an attention with fewer key and value heads, and fewer layers than that model's unless both
-    numbers are the default.
+    `config`, and so are an attention with fewer key and value heads, and the numbers of layers unless both are the
+    default.
 
     Raises:
         ValueError: If there is no such model, a setting or the tokenizer of `config` contradicts it, or the model
@@ -89,12 +91,14 @@ def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
 def load_start(model: Transformer, path: str) -> None:
     """Load the weights of the model that `init_from=path` names into `model`.
 
-    If it has more layers, some of them are taken; several key and value heads that are one in `model` are averaged.
+    If it has more layers, some of them are taken; if it has fewer, new ones stand between them that change nothing yet.
+    Several key and value heads that are one in `model` are averaged.
     """
     start, _, _ = load_bundle(find_model(path))
     weights = start.state_dict()
     for stack in _DEPTHS.values():
-        weights = _some_layers(weights, stack, len(getattr(start, stack)), len(getattr(model, stack)))
+        there, here = len(getattr(start, stack)), len(getattr(model, stack))
+        weights = (_some_layers if here <= there else _more_layers)(weights, stack, there, here)
     model.load_state_dict(_mean_heads(weights, model))
 
 
@@ -103,12 +107,42 @@ def _some_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: in
 
     Source: Shleifer and Rush 2020 (arXiv:2010.13002), "shrink and fine-tune".
     """
-    kept = [round(i * (there - 1) / max(1, here - 1)) for i in range(here)]
-    chosen = {name: tensor for name, tensor in weights.items() if not name.startswith(f"{stack}.")}
-    for new, old in enumerate(kept):
-        prefix = f"{stack}.{old}."
-        chosen |= {f"{stack}.{new}.{n.removeprefix(prefix)}": t for n, t in weights.items() if n.startswith(prefix)}
+    chosen = _outside(weights, stack)
+    for new, old in enumerate(_evenly(here, there)):
+        chosen |= _layer(weights, f"{stack}.{old}.", f"{stack}.{new}.")
     return chosen
+
+
+def _more_layers(weights: Mapping[str, Tensor], stack: str, there: int, here: int) -> dict[str, Tensor]:
+    """Spread the `there` layers of a stack evenly over `here`, each new one a copy of the one before it.
+
+    The last maps of a new layer are zero, so that with the norm before its sub-layers it adds nothing at first.
+    Source: LLaMA Pro (Wu et al. 2024, arXiv:2401.02415), section 3.1.
+    """
+    chosen, places = _outside(weights, stack), _evenly(there, here)
+    for new in range(here):
+        old = bisect_right(places, new) - 1
+        layer = _layer(weights, f"{stack}.{old}.", f"{stack}.{new}.")
+        if places[old] != new:
+            for name in layer:
+                if name.rsplit(".", 2)[-2] in _LAST_MAPS:
+                    layer[name] = torch.zeros_like(layer[name])
+        chosen |= layer
+    return chosen
+
+
+def _evenly(few: int, many: int) -> list[int]:
+    """Return `few` of the numbers below `many`, evenly spaced, the first and the last among them; of one, the first."""
+    return [round(i * (many - 1) / max(1, few - 1)) for i in range(few)]
+
+
+def _outside(weights: Mapping[str, Tensor], stack: str) -> dict[str, Tensor]:
+    return {name: tensor for name, tensor in weights.items() if not name.startswith(f"{stack}.")}
+
+
+def _layer(weights: Mapping[str, Tensor], old: str, new: str) -> dict[str, Tensor]:
+    """Return the weights whose names begin with `old`, with `new` instead."""
+    return {new + name.removeprefix(old): tensor for name, tensor in weights.items() if name.startswith(old)}
 
 
 def _mean_heads(weights: Mapping[str, Tensor], model: Transformer) -> dict[str, Tensor]:
@@ -141,7 +175,7 @@ def _check_tokenizer(config: TrainConfig, tokenizer: Tokenizer) -> None:
 
 
 def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
-    """Return the network of `start` with the dropouts, and with fewer layers or heads, of `here`."""
+    """Return the network of `start` with the dropouts, the numbers of layers or fewer heads of `here`."""
     attention = {part: getattr(here, part) for part in _ATTENTION}
     own: dict[str, Any] = attention if any(attention.values()) and _merges_heads(start, attention) else {}
     sized = any(getattr(here, depth) != getattr(ModelConfig, depth) for depth in _DEPTHS)
@@ -150,8 +184,12 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
             continue
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
-        shrinks = field.name in _DEPTHS and sized and mine < theirs
-        if regularizes or shrinks:
+        if field.name in _DEPTHS and sized and mine > theirs and not start.norm_first:
+            raise ValueError(
+                f"model.{field.name} ({mine}) is {theirs} in init_from ({name}), whose norms stand after its "
+                "sub-layers (model.norm_first=false); only a network with norms before them can be given more layers"
+            )
+        if regularizes or (field.name in _DEPTHS and sized):
             own[field.name] = mine
         elif mine not in (field.default, theirs):
             raise ValueError(
