@@ -88,6 +88,23 @@ def test_a_model_directory_in_8_bit_integers_is_an_export_too(tmp_path: Path) ->
         ExportConfig(format="model", quantization="int16")
 
 
+def test_a_model_directory_in_6_bit_integers_translates_and_is_exported_again(tmp_path: Path) -> None:
+    small = export(
+        ExportConfig(model=str(FIXTURE), format="model", quantization="int6", output=str(tmp_path / "small"))
+    )
+    again = export(ExportConfig(model=str(small), output=str(tmp_path / "ctranslate2")))
+    found, expected = (
+        Translator.load(path, device="cpu").score([("Good morning.", "Bonjour.")])[0].log_prob
+        for path in (small, FIXTURE)
+    )
+    assert found == pytest.approx(expected, abs=0.5)
+    assert Translator.load(again, device="cpu").translate(["Good morning."])[0].text
+    with pytest.raises(
+        ValueError, match=r"^quantization=int6 is for format=model, not for format=ctranslate2; use int8"
+    ):
+        ExportConfig(quantization="int6")
+
+
 @pytest.mark.parametrize("quantization", QUANTIZATIONS)
 def test_every_quantization_is_written(tmp_path: Path, quantization: str) -> None:
     save_exported(tmp_path / "out", *load_bundle(FIXTURE), quantization)

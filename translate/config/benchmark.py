@@ -35,6 +35,11 @@ class BenchmarkTrainConfig(TrainConfig):
         for name, value in (("optim.r_drop", self.optim.r_drop), ("model.layer_drop", self.model.layer_drop)):
             if value:
                 raise ValueError(f"{name} ({value}) changes how much a step computes; a benchmark needs {name}=0")
+        if self.optim.weight_bits:
+            raise ValueError(
+                f"optim.weight_bits ({self.optim.weight_bits}) rounds weights at each step; a benchmark measures "
+                "without"
+            )
         if self.optim.teachers:
             raise ValueError("optim.teachers change how much a step computes; a benchmark measures without them")
         if self.peers and self.optim.algorithm != "adamw":

@@ -60,7 +60,7 @@ class OptimConfig:
     weight_bits: int | None = setting(
         None,
         "Quantization-aware training (Jacob et al. 2018): the network computes with its matrices rounded to integers "
-        "of so many bits, as an export with quantization=int6 or int8 rounds them, which then costs less; null = off.",
+        "of so many bits, as an export with quantization=int6 or int8 (6 and 8 bits) rounds them; null = off.",
         at_least=2,
         at_most=8,
     )

@@ -35,8 +35,9 @@ class TrainConfig:
         "Run or model directory to start from, for fine-tuning: its weights, with a new optimizer and schedule. "
         "Its tokenizer is used, and settings of the network that are left out are its own, dropouts excepted. "
         "Fewer layers (set both numbers, and not to 3 and 3, which stand for its own) are taken from it evenly, the "
-        "first and the last among them; with fewer key and value heads each is the mean of those that it replaces; "
-        "other differences are refused. The direction may differ with tokenizer.joint and model.share_embeddings. "
+        "first and the last among them; more layers (any number but 3) begin as copies that change nothing; with fewer "
+        "key and value heads each is the mean of those that it replaces; other differences are refused. The direction "
+        "may differ with tokenizer.joint and model.share_embeddings. "
         "null = random weights.",
     )
     run_dir: str | None = setting(None, "Write the run here instead of <runs_dir>/<name>/<date_time>.")

@@ -1,5 +1,6 @@
 """Matrices of small integers, packed: frequent ones take fewer bits."""
 
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +37,7 @@ def packed_shape(
         ValueError: If they do not tell its shape, or no packed matrix of this shape has so few bytes.
     """
     columns = metadata.get(name, "")
-    if len(rows) != 1 or len(size) != 1 or not (columns.isascii() and columns.isdecimal()):
+    if len(rows) != 1 or len(size) != 1 or not re.fullmatch("[1-9][0-9]{0,8}", columns):
         raise ValueError(f"{path} is damaged: {name} is packed and has no scale for each row, or no number of columns")
     if rows[0] * int(columns) * _FEWEST_BITS > 8 * size[0]:
         raise ValueError(f"{path} is damaged: {name} cannot be {rows[0]} x {columns} integers in {size[0]} bytes")

@@ -220,6 +220,8 @@ def final_weights(config: TrainerConfig, fitted: Fitted) -> tuple[dict[str, torc
 def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleConfig:
     """Return the settings and the card of the model directory."""
     origin = {"started from": config.init_from} if config.init_from else {}
+    bits = config.optim.weight_bits
+    rounding = {"trained with weights of": f"{bits} bits, not rounded here"} if bits else {}
     return BundleConfig(
         src_lang=config.data.src_lang,
         tgt_lang=config.data.tgt_lang,
@@ -235,6 +237,7 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
             "corpus": config.data.hub_id or config.data.source,
             "pairs": data.num_train_pairs,
             **origin,
+            **rounding,
         },
     )
 

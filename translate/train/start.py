@@ -21,6 +21,7 @@ FIXED = (  # what a checkpoint depends on, or holds itself
     *("trainer.devices", "trainer.num_nodes", "trainer.strategy", "trainer.ema_decay"),
     *("trainer.monitor", "trainer.keep_best", "trainer.average"),  # average_count, too
     *("optim.algorithm", "optim.lr", "optim.beta1", "optim.beta2", "optim.eps", "optim.weight_decay", "optim.lora_"),
+    "optim.weight_bits",
 )
 FIXED_IN_STAGES = (*FIXED, "decode.")  # and what pairs are translated with
 MOVABLE = ("data.root", "data.cache_dir", "data.extra")

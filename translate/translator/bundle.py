@@ -142,7 +142,7 @@ def open_bundle(directory: Path) -> tuple[Tokenizer, BundleConfig]:
     """Read the tokenizer and the settings of a model directory, and check that its weights are of these shapes.
 
     Only the header of the weights is read, and no network is built, so that settings from elsewhere can make a program
-    allocate no more than the weights that come with them.
+    allocate no more than the weights that come with them; of packed ones a byte holds 8 weights at the most.
 
     Raises:
         ValueError: As `load_bundle`.

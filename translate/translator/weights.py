@@ -11,11 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from translate.config.export import MODEL_QUANTIZATIONS
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _SCALE = ".scale"
-BITS: dict[str, int | None] = {"float32": None, "int8": 8, "int6": 6}  # of a stored weight, by the type's name
+BITS = dict(zip(MODEL_QUANTIZATIONS, (None, 8, 6), strict=True))  # of a stored weight
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -113,6 +115,6 @@ def stored_shapes(path: Path) -> Shapes:
             rounded.append(name)
     for name in rounded:
         scale = shapes.pop(name + _SCALE, None)
-        if len(shapes[name]) != 2 or scale != shapes[name][:1]:
+        if len(shapes.get(name, ())) != 2 or scale != shapes[name][:1]:
             raise ValueError(f"{path} is damaged: {name} is in integers and has no scale for each row")
     return shapes

@@ -53,6 +53,28 @@ def test_without_it_other_weights_come_out(make_config) -> None:
     assert any(not torch.equal(rounded[name], exact[name]) for name in exact)
 
 
+def test_a_step_moves_the_exact_weights_by_the_gradient_at_the_rounded_ones() -> None:
+    random = torch.Generator().manual_seed(0)
+    module, x = torch.nn.Linear(12, 7), torch.randn(5, 12, generator=random)
+    exact = module.weight.detach().clone()
+    integers, scale = round_rows(exact, 3)
+    rounded = (integers * scale[:, None]).requires_grad_()
+    ((x @ rounded.T + module.bias.detach()) ** 2).sum().backward()
+    callback, optimizer = RoundedWeights(3), torch.optim.SGD(module.parameters(), lr=0.1)
+    callback.on_train_batch_start(None, module, None, 0)  # type: ignore[arg-type]
+    (module(x) ** 2).sum().backward()
+    callback.on_before_optimizer_step(None, module, optimizer)  # type: ignore[arg-type]
+    optimizer.step()
+    torch.testing.assert_close(module.weight.detach(), exact - 0.1 * rounded.grad, rtol=0, atol=1e-5)
+
+
+def test_training_moves_every_matrix(make_config) -> None:
+    first, last = (
+        weights_of(train(make_config(max_steps=steps, max_epochs=None, optim={"weight_bits": 6}))) for steps in (1, 5)
+    )
+    assert all(not torch.equal(first[name], last[name]) for name in first)
+
+
 def test_exact_weights_come_back_where_training_fails() -> None:
     module = torch.nn.Linear(40, 40)
     exact = module.weight.detach().clone()

@@ -150,6 +150,9 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
             layer = getattr(deep, stack)[old].state_dict()
             weights |= {f"{stack}.{new}.{name}": tensor for name, tensor in layer.items()}
     torch.testing.assert_close(small.state_dict(), weights, rtol=0, atol=0)
+    save_random(tmp_path / "shallow", ModelConfig(d_model=16, d_ff=32, num_heads=2, num_decoder_layers=2))
+    config = inherit_settings(TrainConfig(init_from=str(tmp_path / "shallow"), model=ModelConfig(num_encoder_layers=2)))
+    assert (config.model.num_encoder_layers, config.model.num_decoder_layers) == (2, 2)  # 3 was not asked for
     for given, kept in ((ModelConfig(), (3, 6)), (ModelConfig(num_encoder_layers=2), (2, 3))):
         network = inherit_settings(TrainConfig(init_from=str(tmp_path / "deep"), model=given)).model
         assert (network.num_encoder_layers, network.num_decoder_layers) == kept
@@ -159,12 +162,20 @@ def test_a_smaller_network_takes_evenly_spaced_layers(tmp_path) -> None:
 def test_a_deeper_network_begins_as_the_same_function(tmp_path, activation: str) -> None:
     settings = ModelConfig(d_model=16, d_ff=32, num_heads=2, num_encoder_layers=3, num_decoder_layers=1, num_kv_heads=1)
     start = save_random(tmp_path / "start", replace(settings, activation=activation)).eval()
+    with torch.no_grad():
+        for name, parameter in start.named_parameters():
+            if name.endswith("bias"):  # fresh ones are zero
+                parameter.normal_(generator=torch.Generator().manual_seed(1))
+    _, tokenizer, bundle = load_bundle(tmp_path / "start")
+    save_bundle(tmp_path / "start", start, tokenizer, bundle)
     wanted = ModelConfig(num_encoder_layers=5, num_decoder_layers=2)
     config = inherit_settings(TrainConfig(init_from=str(tmp_path / "start"), model=wanted))
     assert (config.model.num_encoder_layers, config.model.num_decoder_layers) == (5, 2)
     deep = build_model(config.model, start.output.out_features, start.output.out_features).eval()
     load_start(deep, config.init_from)
-    ids, mask = torch.randint(4, start.output.out_features, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
+    random = torch.Generator().manual_seed(0)
+    ids = torch.randint(4, start.output.out_features, (3, 7), generator=random)
+    mask = torch.ones(3, 7, dtype=torch.bool)
     torch.testing.assert_close(deep(ids, ids, mask, mask), start(ids, ids, mask, mask), rtol=0, atol=1e-5)
     first, new, second = deep.encoder_layers[:3]
     torch.testing.assert_close(new.self_attention.qkv.weight, first.self_attention.qkv.weight, rtol=0, atol=0)

@@ -1,1 +1,4 @@
-"""Watch a training: speed (`progress.py`), BLEU (`validation.py`), saving and stopping (`checkpoints.py`)."""
+"""Watch a training: speed (`progress.py`), BLEU (`validation.py`), saving and stopping (`checkpoints.py`).
+
+`rounding.py` changes one: the network computes with rounded weights.
+"""

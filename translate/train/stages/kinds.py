@@ -152,8 +152,12 @@ class Average(Stage):
             if (member.languages, member.config.data.tgt_langs) != (first.languages, first.config.data.tgt_langs):
                 raise ValueError(f"average: {first.name} and {member.name} have other languages or tags")
             for depth in ("num_encoder_layers", "num_decoder_layers"):
+                default = getattr(ModelConfig, depth)  # with init_from it stands for any number
                 numbers = [getattr(one.config.model, depth) for one in (first, member)]
-                if len(set(numbers)) > 1 and getattr(ModelConfig, depth) not in numbers:  # which init_from may change
+                unknown = [
+                    one.config.init_from and n == default for one, n in zip((first, member), numbers, strict=True)
+                ]
+                if numbers[0] != numbers[1] and not any(unknown):
                     raise ValueError(
                         f"average: model.{depth} is {numbers[0]} in {first.name} and {numbers[1]} in {member.name}; "
                         "only networks of one shape have a mean"

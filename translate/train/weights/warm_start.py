@@ -31,8 +31,8 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
     """Return the settings of a fresh run, with the network and the tokenizer of the model that `init_from` names.
 
     Settings of the network at their default are taken from that model, and so are language codes. Dropouts are those of
-    `config`, and so are an attention with fewer key and value heads, and the numbers of layers unless both are the
-    default.
+    `config`, and so are an attention with fewer key and value heads, fewer layers than that model's unless both numbers
+    are the default, and more layers than that model's and than the default.
 
     Raises:
         ValueError: If there is no such model, a setting or the tokenizer of `config` contradicts it, or the model
@@ -184,12 +184,14 @@ def _network(here: ModelConfig, start: ModelConfig, name: str) -> ModelConfig:
             continue
         mine, theirs = getattr(here, field.name), getattr(start, field.name)
         regularizes = "drop" in field.name  # no weight has its shape from it, and no translation depends on it
-        if field.name in _DEPTHS and sized and mine > theirs and not start.norm_first:
+        grows = field.name in _DEPTHS and mine > theirs and mine != field.default  # the default may not have been given
+        shrinks = field.name in _DEPTHS and sized and mine < theirs
+        if grows and not start.norm_first:
             raise ValueError(
                 f"model.{field.name} ({mine}) is {theirs} in init_from ({name}), whose norms stand after its "
                 "sub-layers (model.norm_first=false); only a network with norms before them can be given more layers"
             )
-        if regularizes or (field.name in _DEPTHS and sized):
+        if regularizes or grows or shrinks:
             own[field.name] = mine
         elif mine not in (field.default, theirs):
             raise ValueError(
