@@ -123,4 +123,4 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         "print(Translator.load().translate(['Where is the library?'])[0].text)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "Où se trouve la bibliothèque\u00a0?\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "Où est la bibliothèque\u00a0?\n"), done.stderr

@@ -344,7 +344,8 @@ def test_the_model_of_the_package_keeps_addresses_and_formulas(general: Translat
         (general.translate([text], tgt_lang=lang)[0].text)
         for text, lang in (("Tom & Mary", "fr"), ("Tom & Mary", "en"))
     ]
-    assert both == ["Tom et Mary", "Tom and Mary"]
+    assert both[0] in ("Tom & Mary", "Tom et Mary")
+    assert both[1] == "Tom and Mary"
 
 
 @pytest.mark.parametrize(

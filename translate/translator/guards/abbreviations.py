@@ -102,6 +102,7 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
 )
 _IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
+_AMPERSAND = re.compile(r"(?<=[^\W\d_]{2} )&(?= [a-zß-öø-ÿœ]{2})")  # not between names, "Tom & Mary"
 _PATTERNS = {
     "en": (
         (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
@@ -110,8 +111,9 @@ _PATTERNS = {
         (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
         (re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})"), "with "),
         (re.compile(r"\bMt\. (?=[A-Z])"), "Mount "),
+        (_AMPERSAND, "and"),
     ),
-    "fr": ((re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),),
+    "fr": ((re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "), (_AMPERSAND, "et")),
 }
 
 
@@ -136,6 +138,8 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
 
     >>> plain_abbreviations("Thx! Can u reply ASAP, i.e. before Fri. 5, pls?", "en")
     'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
+    >>> plain_abbreviations("Terms & conditions of Smith & Sons", "en")
+    'Terms and conditions of Smith & Sons'
     >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
     "Rendez-vous à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
     """

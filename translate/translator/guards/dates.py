@@ -79,6 +79,10 @@ _FRENCH_FIRST = re.compile(
 )
 _NAME = re.compile(r"[A-ZÀ-Þ]\w{3,} \Z")
 _FIRST_WORDS = ("premier", "première", "second", "seconde")
+_OPEN_SPAN = re.compile(  # in English; "from 9:00 to 18 May" is none
+    r"(?<![\w.,:/])\d{1,2}:\d\d (?:to|and|until|till) ([01]?\d|2[0-4])"
+    r"(?![\w:%]|[.,]\d|\s?[ap]\.?m\b| (?:o'clock|[A-Z]\w))"
+)
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _BARE_TIME = re.compile(
     r"(?<![\w.,:])(?<!\d[ \u00a0\u202f])(\d{1,2})[ \u00a0\u202f](\d\d)(?![\w:]|[ \u00a0\u202f.,]?[\dh])"
@@ -195,10 +199,15 @@ def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
     ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
     >>> changed_times("à 8 h ou à 21 h", "at 8 p.m. or at 9 p.m.", "en")
     {'8 p.m.': "8 o'clock"}
+    >>> changed_times("de 9h à 18h", "from 9:00 to 18", "en")
+    {'9:00 to 18': '9:00 to 18:00'}
     """
     if lang == "en":
         written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
         written |= _halves_of_the_day(text, output)
+        hours = {_clock(match) for match in HOUR.finditer(text)}
+        spans = [match for match in _OPEN_SPAN.finditer(output) if (int(match[1]), 0) in hours]
+        written |= {match[0]: f"{match[0]}:00" for match in spans}
     elif lang == "fr" and not _HALF_OF_DAY.search(output):
         later = {  # 12:45 a.m. is 0 h 45
             _clock(match): write_time(match[0], lang)
