@@ -1,7 +1,7 @@
 """Write a model directory with the weighted mean of the weights of two models of one network: the general model is one.
 
 python docs/results/general_mean.py SHARE MODEL OTHER OUTPUT   # SHARE of MODEL and the rest of OTHER
-python -m translate.export format=model model=OUTPUT quantization=int8 output=data/models/en-fr overwrite=true
+python -m translate.export format=model model=OUTPUT quantization=int6 output=data/models/en-fr overwrite=true
 """
 
 from __future__ import annotations

@@ -102,7 +102,9 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
 )
 _IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
-_AMPERSAND = re.compile(r"(?<=[^\W\d_]{2} )&(?= [a-zß-öø-ÿœ]{2})")  # not between names, "Tom & Mary"
+_AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
+    r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
+)
 _PATTERNS = {
     "en": (
         (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),

@@ -80,8 +80,8 @@ _FRENCH_FIRST = re.compile(
 _NAME = re.compile(r"[A-ZÀ-Þ]\w{3,} \Z")
 _FIRST_WORDS = ("premier", "première", "second", "seconde")
 _OPEN_SPAN = re.compile(  # in English; "from 9:00 to 18 May" is none
-    r"(?<![\w.,:/])\d{1,2}:\d\d (?:to|and|until|till) ([01]?\d|2[0-4])"
-    r"(?![\w:%]|[.,]\d|\s?[ap]\.?m\b| (?:o'clock|[A-Z]\w))"
+    r"(?<![\w.,:/])(?:\d{1,2}:\d\d (?:to|until|till)|(?<=[Bb]etween )\d{1,2}:\d\d and) ([01]?\d|2[0-4])"
+    r"(?![\w:%-]|[.,]\d|\s?[ap]\.?m\b| (?:o'clock|h\b|hours?|minutes?|people|[A-Z]\w))"
 )
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _BARE_TIME = re.compile(
