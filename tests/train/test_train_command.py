@@ -115,7 +115,8 @@ def test_resuming_keeps_what_the_checkpoint_depends_on(make_config, tmp_path) ->
     (run_dir / "checkpoints/last.ckpt").touch()
     save_config(make_config(), run_dir / "config.yaml")
     before = (run_dir / "config.yaml").read_bytes()
-    for override in ("model=big", "model.d_model=512", "init_from=run", "optim.weight_bits=6", "trainer.monitor=bleu"):
+    optim = ("optim.algorithm=muon", "optim.weight_bits=6")
+    for override in ("model=big", "model.d_model=512", "init_from=run", *optim, "trainer.monitor=bleu"):
         _, err = run("resume=run", override, cwd=tmp_path, status=2)
         assert re.fullmatch(rf"error: resume keeps the run's own {override.split('=')[0]}; [^\n]+\n", err)
     assert (run_dir / "config.yaml").read_bytes() == before

@@ -9,8 +9,6 @@ import numpy as np
 
 from translate.kernels.pointers import Array
 
-_FEWEST_BITS = 1  # of an integer in a Huffman code
-
 
 def packed(integers: Array) -> Array:
     """Pack a matrix of int8 into bytes, uint8 [B]: a zlib stream of its rows in a Huffman code, which is fast to read.
@@ -39,7 +37,7 @@ def packed_shape(
     columns = metadata.get(name, "")
     if len(rows) != 1 or len(size) != 1 or not re.fullmatch("[1-9][0-9]{0,8}", columns):
         raise ValueError(f"{path} is damaged: {name} is packed and has no scale for each row, or no number of columns")
-    if rows[0] * int(columns) * _FEWEST_BITS > 8 * size[0]:
+    if rows[0] * int(columns) > 8 * size[0]:  # an integer takes a bit or more
         raise ValueError(f"{path} is damaged: {name} cannot be {rows[0]} x {columns} integers in {size[0]} bytes")
     return rows[0], int(columns)
 

@@ -221,7 +221,7 @@ def bundle_config(config: TrainConfig, data: TranslationDataModule) -> BundleCon
     """Return the settings and the card of the model directory."""
     origin = {"started from": config.init_from} if config.init_from else {}
     bits = config.optim.weight_bits
-    rounding = {"trained with weights of": f"{bits} bits, not rounded here"} if bits else {}
+    rounding = {"trained with weights of": f"{bits} bits"} if bits else {}
     return BundleConfig(
         src_lang=config.data.src_lang,
         tgt_lang=config.data.tgt_lang,
