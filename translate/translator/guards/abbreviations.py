@@ -91,12 +91,14 @@ _WITH_STOP = {
         "c.-à-d.": "c'est-à-dire",
         "env.": "environ",
         "p. ex.": "par exemple",
+        "p.": "page",
         "pers.": "personnes",
+        "th.": "thermostat",
         "tél.": "téléphone",
     },
 }
 _FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
-_DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
+_DAY = r"(lun|mar|mer|jeu|ven|sam|dim|Lun|Mar|Mer|Jeu|Ven|Sam|Dim)\."
 _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
 )
@@ -105,18 +107,16 @@ _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
     r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
 )
-_PATTERNS = {
-    "en": (
-        (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
-        (re.compile(r"\b([A-Z][a-z]+day)\s?[-–]\s?([A-Z][a-z]+day)\b"), r"\1 to \2"),
-        (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
-        (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
-        (re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})"), "with "),
-        (re.compile(r"\bMt\. (?=[A-Z])"), "Mount "),
-        (_AMPERSAND, "and"),
-    ),
-    "fr": ((re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "), (_AMPERSAND, "et")),
-}
+_ENGLISH_DAYS = {day[:3]: day for day in ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]}
+_ONE_DAY = "((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
+_ENGLISH_SPAN = re.compile(rf"(?<![\w-]){_ONE_DAY}(?:\s?[-–]\s?| to | thru | through ){_ONE_DAY}(?![\w-])")
+_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_SHORT_DAY = re.compile(  # beside a time, a date or another day
+    r"(?<![\w-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=,? (?:\d{1,2}(?::\d\d|\s?[ap]\.?m\b|(?:st|nd|rd|th)\b)"
+    rf"|at \d|(?:\d{{1,2}} )?(?:{_MONTHS})|(?:and|or|&) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
+)
+_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|an?|the|my|our|your|his|her|their) \Z")
+_SPOONS = re.compile(r"(?<!\w)(1 )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))")  # 2 c. à s.
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -142,6 +142,8 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
     >>> plain_abbreviations("Terms & conditions of Smith & Sons", "en")
     'Terms and conditions of Smith & Sons'
+    >>> plain_abbreviations("Open Mon-Fri, St. Patrick's Day, Wed 3pm: a Ph.D. in chapters 3 through 7", "en")
+    "Open from Monday to Friday, Saint Patrick's Day, Wednesday 3pm: a PhD in chapters 3 to 7"
     >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
     "Rendez-vous à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
     """
@@ -158,7 +160,21 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
 
 
 def _french_day(short: re.Match[str]) -> str:
-    return next(day for day in _FRENCH_DAYS if day.startswith(short[short.lastindex or 1]))
+    own = short[short.lastindex or 1]
+    day = next(day for day in _FRENCH_DAYS if day.startswith(own.lower()))
+    return day.capitalize() if own.istitle() else day
+
+
+def _spoons(short: re.Match[str]) -> str:
+    return f"{short[1] or ''}cuillère{'' if short[1] else 's'} à {'soupe' if short[2][0] == 's' else 'café'}"
+
+
+def _english_days(short: re.Match[str]) -> str:
+    """Return a day, or a span of days with words, in full."""
+    days = [_ENGLISH_DAYS[day[:3]] for day in short.groups() if day]
+    if len(days) == 1 or _BEFORE_SPAN.search(short.string, max(0, short.start() - 10), short.start()):
+        return " to ".join(days)
+    return f"{'From' if _BEGIN.search(short.string, 0, short.start()) else 'from'} {' to '.join(days)}"
 
 
 def _in_full(short: re.Match[str], words: str) -> str:
@@ -171,3 +187,26 @@ def _in_full(short: re.Match[str], words: str) -> str:
     if not known:
         return own
     return words[0].upper() + words[1:] if begins else words
+
+
+_PATTERNS = {
+    "en": (
+        (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
+        (_ENGLISH_SPAN, _english_days),
+        (_SHORT_DAY, _english_days),
+        (re.compile(r"(?<=\d) through (?=\d)"), " to "),
+        (re.compile(r"\bSt\. (?=[A-Z][a-z]+'s )"), "Saint "),
+        (re.compile(r"\b(Ph|B|M)\.(D|A|Sc?)\.?(?=[\s,;:)]|\Z)"), r"\1\2"),
+        (re.compile(r"\ba\.k\.a\. "), "also known as "),
+        (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
+        (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
+        (re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})"), "with "),
+        (re.compile(r"\bMt\. (?=[A-Z])"), "Mount "),
+        (_AMPERSAND, "and"),
+    ),
+    "fr": (
+        (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
+        (_SPOONS, _spoons),
+        (_AMPERSAND, "et"),
+    ),
+}

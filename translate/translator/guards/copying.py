@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.dates import write_time
 from translate.translator.guards.forms import Form, Kept, nothing, plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
+from translate.translator.guards.times import write_time
 from translate.translator.translation import Translation
 
 _AND_WORDS = {"en": "and", "fr": "et"}  # by the language of the source

@@ -1,22 +1,30 @@
-"""Dates, ordinals and times of day: how a model reads them best, and how the other language writes them."""
+"""Dates, ordinals and centuries: how a model reads them best, and how the other language writes them."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
 
 _MONTHS = "January February March April May June July August September October November December"
 _SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
 _FULL_MONTHS = {month[:3]: month for month in _MONTHS.split()}
 _MONTH = rf"({'|'.join(_MONTHS.split())}|(?:{'|'.join(_SHORT_MONTHS.split())})\b\.?)(?!\w)"
-_BEHIND_DAYS = r"at|and|or|to|from|in|for|the|we|I|he|she|it|they|is|was|will|by|until"
+_BEHIND_DAYS = (
+    "at|and|or|to|from|in|for|the|we|I|he|she|it|they|is|was|will|by|until|with|on|as|when|if|because|who|which|there|you|"
+    "after|before|since|this|that|has|had|are|were|but|during|where|our|my|your"
+)
 _MONTH_DAY = re.compile(  # "In March 14 people came" is none
     rf"\b{_MONTH} (\d{{1,2}})(?:(?:st|nd|rd|th)\b|(?!\w)(?=[.;:!?),]|\Z| \d{{4}}\b| (?:{_BEHIND_DAYS})\b))"
     r"(?:,?(?= \d{4}\b))?"
 )
+_NUMBERED = r"(\d{1,2})(?:st|nd|rd|th)?"
+_TO = r"(?:\s?[-–]\s?| to | through | until )"
+_MONTH_DAYS = re.compile(  # July 14 to 28, July 14 - August 2
+    rf"\b(?P<start>{_MONTH} {_NUMBERED}){_TO}(?:{_MONTH} )?{_NUMBERED}(?![\w:]|, \d\d\b)"
+)
+_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|[Bb]etween|the|our|their|this|your) \Z")
 _DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
 _ORDINAL = {
-    "en": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:st|nd|rd|th)(?!\w|[ -]centur)"),  # the XXIe siècle has another form
+    "en": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:st|nd|rd|th)(?!\w)"),
     "fr": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
 }
 _ENGLISH_ORDINALS = (
@@ -31,43 +39,20 @@ _FRENCH_ORDINALS = (
     "vingt-neuvième trentième trente-et-unième"
 )
 _ORDINALS = {"en": _ENGLISH_ORDINALS.split(), "fr": _FRENCH_ORDINALS.split()}  # as far as days of a month go
-
-
-def _times(before: str) -> re.Pattern[str]:
-    """Return a pattern of times of day, with a colon, "p.m." or "h"; `before` is what precedes "h" without minutes."""
-    return re.compile(
-        r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4])(?:(?::|\s?h\s?)(?P<minute>[0-5]\d)(?!(?![AaPp][Mm]\b)[\w:])"
-        rf"|{before}\s?h(?!\w)"
-        r"|(?=\s?[AaPp]\.?[Mm]\b))(?:\s?(?P<half>[AaPp])\.?[Mm]\b(?:\.(?=[,;:)]|\s+[^\sA-Z]))?)?"
-    )
-
-
-# "à 2 h" is one, and "pour 2 h" none
-TIME = _times(r"(?:(?<=[àÀ] \d)|(?<=[àÀ] \d\d)|(?<=vers \d)|(?<=vers \d\d)|(?<=at \d)|(?<=at \d\d))")
-HOUR = _times("")  # also "2 h" that something lasts
-_HOURS = re.compile(r"(?<![\w.,:/])(?P<hour>[01]?\d|2[0-4]) (?:heures?|hours?|o'clock)\b(?: (?P<minute>[0-5]\d)\b)?")
-_FRENCH_HOUR = r"(?<![\w.,:/])([01]?\d|2[0-4])\s?h"
-_FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
-_FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
-_FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
-_FRENCH_HALF = re.compile(rf"{_FRENCH_TIME.pattern} (?:du|de l')\s?(matin|soir|après-midi)")
-LASTING = re.compile(  # French hours that are no time of day
-    r"\b((?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+(?! \d+\s?h\s?\d)"
-    r"|[Pp]lus de|[Mm]oins de|toutes les)(?: encore| environ| de| au moins| près de)?) "
-    r"(\d{1,3})\s?h(?:\s?([0-5]\d))?(?!\w)"
+_ROMANS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI"
+_ROMAN = _ROMANS.split()  # of centuries
+_ROMAN_NUMBER = "|".join(sorted(_ROMAN, key=len, reverse=True))
+_ROMAN_CENTURY = re.compile(
+    rf"(?i:\b({_ROMAN_NUMBER})(?:e|è|ème|er)(?= siècles?\b| (?:et|ou|au) (?:{_ROMAN_NUMBER})e siècle))"
 )
-_HALF = r"\s?[AaPp]\.?[Mm](?!\w)\.?"
-_SPAN = {  # "9:00-17:00", and the words that may stand before it
-    "en": re.compile(
-        rf"(?:\b([Ff]rom|[Bb]etween|[Aa]t) )?(?<![\w.,:/-])(\d{{1,2}}(?::[0-5]\d)?(?:{_HALF})?)\s?[-–]\s?"
-        rf"(\d{{1,2}}(?::[0-5]\d(?:{_HALF})?|{_HALF}))(?![\w:-])"
-    ),
+_ROMAN_ENDING = re.compile("(?:e|è|ème|er)\\Z")
+_WORDS = {lang: "|".join(reversed(words)) for lang, words in _ORDINALS.items()}
+_CENTURY = {  # written in any way
+    "en": re.compile(rf"(?<![\w-])((?i:{_WORDS['en']})|\d{{1,2}}(?:st|nd|rd|th))(?=[ -]centur(?:y|ies)\b)"),
     "fr": re.compile(
-        r"(?:\b([Dd]e|[Ee]ntre|[ÀAà]) )?(?<![\w.,:/-])(\d{1,2}:[0-5]\d)\s?[-–]\s?(\d{1,2}:[0-5]\d)(?![\w:-])"
+        rf"(?<![\w-])((?i:{_WORDS['fr']}|(?:{_ROMAN_NUMBER})(?:e|è|ème|er))|\d{{1,2}}(?:e|er))(?= siècles?\b)"
     ),
 }
-_BEHIND_NAME = re.compile(r"\S\s+(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)[A-Z][a-z]+ \Z")  # Matthew 5:10-11:30
-_SPAN_WORDS = {"en": ("from", "to", "and"), "fr": ("de", "à", "et")}
 _FRENCH_MONTHS = {"janv": "janvier", "févr": "février", "avr": "avril", "juil": "juillet", "sept": "septembre"}
 _FRENCH_MONTHS |= {"oct": "octobre", "nov": "novembre", "déc": "décembre"}
 _FRENCH_DAY = re.compile(
@@ -79,47 +64,31 @@ _FRENCH_FIRST = re.compile(
 )
 _NAME = re.compile(r"[A-ZÀ-Þ]\w{3,} \Z")
 _FIRST_WORDS = ("premier", "première", "second", "seconde")
-_OPEN_SPAN = re.compile(  # in English; "from 9:00 to 18 May" is none
-    r"(?<![\w.,:/])(?:\d{1,2}:\d\d (?:to|until|till)|(?<=[Bb]etween )\d{1,2}:\d\d and) ([01]?\d|2[0-4])"
-    r"(?![\w:%-]|[.,]\d|\s?[ap]\.?m\b| (?:o'clock|h\b|hours?|minutes?|people|[A-Z]\w))"
-)
-_SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
-_BARE_TIME = re.compile(
-    r"(?<![\w.,:])(?<!\d[ \u00a0\u202f])(\d{1,2})[ \u00a0\u202f](\d\d)(?![\w:]|[ \u00a0\u202f.,]?[\dh])"
-)
-_GARBLED = re.compile(r"\d\d\s\d\d\s?h\b")
-_HALF_OF_DAY = re.compile(r"\b(?:matin|midi|soir|nuit)\b")  # midi: après-midi, too
-_HOURS_OF_HALF = 12
 
 
 def plain_dates(text: str, src_lang: str) -> str:
-    """Return a text with English dates in the order of French ones, French times with a colon, and ordinals as words.
+    """Return a text with English dates in the order of French ones, and ordinals and centuries as words.
 
     Args:
         text: English or French.
         src_lang: Its language.
 
-    >>> plain_dates("On July 4th, 1776, the 2nd day; on Oct. 5.", "en")
-    'On 4 July 1776, the second day; on 5 October.'
-    >>> plain_dates("In March 14 people came to the 3rd floor on the 2nd of May.", "en")
-    'In March 14 people came to the third floor on 2 May.'
-    >>> plain_dates("Open Monday 9:00-17:00, from 9-11 a.m. on Sundays.", "en")
-    'Open Monday from 9:00 to 17:00, from 9 to 11 a.m. on Sundays.'
-    >>> plain_dates("De 9h à 18 h 30, le 3e jour 14h-16h : un trajet de 2h.", "fr")
-    'De 9:00 à 18:30, le troisième jour de 14:00 à 16:00 : un trajet de 2h.'
-    >>> plain_dates("Le 1er prix du 5 janv. dure 3 h, pas pendant 1h30.", "fr")
-    'Le premier prix du 5 janvier dure 3 heures, pas pendant 1 heure et 30 minutes.'
+    >>> plain_dates("On July 4th, 1776, the 2nd day; on Oct. 5; May 3 to 5.", "en")
+    'On 4 July 1776, the second day; on 5 October; from 3 May to 5 May.'
+    >>> plain_dates("In March 14 people came to the 3rd floor on the 2nd of May in the 19th century.", "en")
+    'In March 14 people came to the third floor on 2 May in the nineteenth century.'
+    >>> plain_dates("Le 1er prix du 5 janv., le 3e jour, aux XVIIe et XVIIIe siècles.", "fr")
+    'Le premier prix du 5 janvier, le troisième jour, aux dix-septième et dix-huitième siècles.'
     """
     if src_lang == "fr":
-        text = LASTING.sub(_in_hours, text)
-        text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
-        text = _FRENCH_MINUTES.sub(_with_colon, text)
         text = _FRENCH_DAY.sub(lambda match: f"{match[1]} {_FRENCH_MONTHS[match[2]]}", text)
         text = _FRENCH_FIRST.sub(_in_letters, text)
+        if "siècle" in text:
+            text = _ROMAN_CENTURY.sub(lambda match: _ORDINALS["fr"][_number(match[1], "fr") - 1], text)
     elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
+        text = _MONTH_DAYS.sub(_span_of_days, text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
-    text = _SPAN[src_lang].sub(partial(_in_words, lang=src_lang), text)
     words = _ORDINALS[src_lang]
 
     def word(match: re.Match[str]) -> str:
@@ -129,15 +98,51 @@ def plain_dates(text: str, src_lang: str) -> str:
     return _ORDINAL[src_lang].sub(word, text)
 
 
-def _in_words(span: re.Match[str], lang: str) -> str:
-    """Return a span of times with words between them."""
-    before, start, end = span.groups()
-    from_, to, and_ = _SPAN_WORDS[lang]
-    if before and before.lower() in ("between", "entre"):
-        return f"{before} {start} {and_} {end}"
-    if not before and _BEHIND_NAME.search(span.string, max(0, span.start() - 40), span.start()):
-        return span[0]
-    return f"{from_ if span.start() and not (before or '').istitle() else from_.title()} {start} {to} {end}"
+def with_centuries(text: str, output: str, lang: str) -> str:
+    """Return a translation with the one century of its source, and with centuries as French writes them.
+
+    Args:
+        text: A clean source, English or French.
+        output: Its translation into the other one.
+        lang: Language of the output.
+
+    >>> with_centuries("a 19th-century house", "une maison du dix-huitième siècle", "fr")
+    'une maison du XIXe siècle'
+    >>> with_centuries("au XIIe siècle", "in the 11th century", "en")
+    'in the twelfth century'
+    """
+    wanted, found = _centuries(text, "en" if lang == "fr" else "fr"), _centuries(output, lang)
+    is_wrong = len(wanted) == len(found) == 1 and wanted != found and 1 <= wanted[0] <= len(_ROMAN)
+
+    def written(match: re.Match[str]) -> str:
+        number = wanted[0] if is_wrong else _number(match[1], lang)
+        if lang == "fr" and 1 <= number <= len(_ROMAN):
+            return f"{_ROMAN[number - 1]}{'er' if number == 1 else 'e'}"
+        return _ORDINALS[lang][number - 1] if is_wrong else match[0]
+
+    return _CENTURY[lang].sub(written, output) if found else output
+
+
+def _centuries(text: str, lang: str) -> list[int]:
+    """Return the numbers of the centuries of a text, in digits, Roman or in words."""
+    return [_number(match[1], lang) for match in _CENTURY[lang].finditer(text)]
+
+
+def _number(ordinal: str, lang: str) -> int:
+    if ordinal[0].isdigit():
+        return int(ordinal.rstrip("stndrheè"))
+    if ordinal.lower() in _ORDINALS[lang]:
+        return _ORDINALS[lang].index(ordinal.lower()) + 1
+    return _ROMAN.index(_ROMAN_ENDING.sub("", ordinal).upper()) + 1
+
+
+def _span_of_days(span: re.Match[str]) -> str:
+    """Return days of a month with words between them, each with its month."""
+    _, month, first, other, last = span.groups()
+    days = f"{first} {_full(month)} to {last} {_full(other or month)}"
+    if _BEFORE_SPAN.search(span.string, max(0, span.start() - 10), span.start()):
+        return days
+    return f"{'from' if span.start() else 'From'} {days}"
 
 
 def _in_letters(first: re.Match[str]) -> str:
@@ -146,118 +151,5 @@ def _in_letters(first: re.Match[str]) -> str:
     return first[0] if named else _FIRST_WORDS[(first.lastindex or 1) - 1]
 
 
-def _in_hours(lasting: re.Match[str]) -> str:
-    """Return how long something lasts in words."""
-    before, hours, minutes = lasting.groups()
-    rest = f" et {int(minutes)} minutes" if minutes and int(minutes) else ""
-    return f"{before} {hours} {'heure' if int(hours) < 2 else 'heures'}{rest}"
-
-
-def _with_colon(time: re.Match[str]) -> str:
-    return f"{time[1]}:{time[2] or '00'}"
-
-
 def _full(month: str) -> str:
     return _FULL_MONTHS[month[:3]]
-
-
-def has_time(text: str, time: str) -> bool:
-    """Return whether a text has a time of day in digits, by either clock, or one in words, which may be it.
-
-    Not in a text with a garbled one, "3 h 30 30 h 30".
-    """
-    if _GARBLED.search(text):
-        return False
-    found = [match for match in HOUR.finditer(text) if not match["half"] or int(match["hour"]) <= _HOURS_OF_HALF]
-    clocks = {_since_noon(match) for match in (*found, *_HOURS.finditer(text))}
-    return _SPELLED.search(text) is not None or _since_noon(_match(time)) in clocks
-
-
-def write_time(time: str, lang: str) -> str:
-    """Return a time of day as a language writes it; with a colon and in other languages it stays as it is.
-
-    >>> write_time("15h30", "en"), write_time("8 h", "en"), write_time("3:30 p.m.", "fr"), write_time("12 a.m.", "fr")
-    ('15:30', '8:00', '15\xa0h\xa030', '0\xa0h')
-    """
-    match = _match(time)
-    hour, minute = _clock(match)
-    if lang == "en" and "h" in time:
-        return f"{hour}:{minute:02}"
-    if lang != "fr" or not match["half"]:
-        return time
-    hour = hour % _HOURS_OF_HALF + (_HOURS_OF_HALF if match["half"] in "pP" else 0)
-    return f"{hour}\u00a0h\u00a0{minute:02}" if minute else f"{hour}\u00a0h"
-
-
-def changed_times(text: str, output: str, lang: str) -> dict[str, str]:
-    """Return the times of day in an output that its language writes in another way, and how.
-
-    English writes "8h05" with a colon, and "8 h" is 8 p.m. only with "du soir" or the like. French has 24 hours, where
-    no such words say which half of the day it is, and an h between hour and minutes.
-
-    >>> changed_times("at 3:30 p.m.", "à 3 h 30", "fr"), changed_times("à 8h05", "at 8h05", "en")
-    ({'3 h 30': '15\xa0h\xa030'}, {'8h05': '8:05'})
-    >>> changed_times("à 8 h ou à 21 h", "at 8 p.m. or at 9 p.m.", "en")
-    {'8 p.m.': "8 o'clock"}
-    >>> changed_times("de 9h à 18h", "from 9:00 to 18", "en")
-    {'9:00 to 18': '9:00 to 18:00'}
-    """
-    if lang == "en":
-        written = {match[0]: write_time(match[0], lang) for match in TIME.finditer(output)}
-        written |= _halves_of_the_day(text, output)
-        hours = {_clock(match) for match in HOUR.finditer(text)}
-        spans = [match for match in _OPEN_SPAN.finditer(output) if (int(match[1]), 0) in hours]
-        written |= {match[0]: f"{match[0]}:00" for match in spans}
-    elif lang == "fr" and not _HALF_OF_DAY.search(output):
-        later = {  # 12:45 a.m. is 0 h 45
-            _clock(match): write_time(match[0], lang)
-            for match in TIME.finditer(text)
-            if match["half"] in ("p", "P") or (match["half"] and int(match["hour"]) == _HOURS_OF_HALF)
-        }
-        found = [match for pattern in (HOUR, _HOURS) for match in pattern.finditer(output)]
-        written = {
-            match[0]: write_time(match[0], lang)
-            if match.groupdict().get("half")
-            else later.get(_clock(match), match[0])
-            for match in found
-        }
-    else:
-        written = {}
-    if lang == "fr":
-        clocks = {_clock(match) for match in TIME.finditer(text) if match["minute"] and not match["half"]}
-        for match in _BARE_TIME.finditer(output):
-            if (int(match[1]), int(match[2])) in clocks:
-                written[match[0]] = f"{match[1]}\u00a0h\u00a0{match[2]}"
-    return {time: other for time, other in written.items() if other != time}
-
-
-def _halves_of_the_day(text: str, output: str) -> dict[str, str]:
-    """Return the times of an English output with another half of the day than in a French text, and what they are."""
-    halves = {int(match[1]): "a" if match[3] == "matin" else "p" for match in _FRENCH_HALF.finditer(text)}
-    hours, changed = {int(match["hour"]) for match in HOUR.finditer(text)}, {}
-    for match in HOUR.finditer(output):
-        (hour, minute), half = _clock(match), (match["half"] or "").lower()
-        if half and halves.get(hour, half) != half:
-            changed[match[0]] = match[0].replace(match["half"], halves[hour])
-        elif half and hour > _HOURS_OF_HALF:
-            changed[match[0]] = f"{hour}:{minute:02}"
-        elif half == "p" and hour in hours - {_HOURS_OF_HALF, *halves} and hour + _HOURS_OF_HALF not in hours:
-            changed[match[0]] = f"{hour}:{minute:02}" if minute else f"{hour} o'clock"
-    return changed
-
-
-def _match(time: str) -> re.Match[str]:
-    match = HOUR.match(time)
-    assert match is not None
-    return match
-
-
-def _clock(match: re.Match[str]) -> tuple[int, int]:
-    """Return hour and minute as they stand there."""
-    return int(match["hour"]), int(match["minute"] or 0)
-
-
-def _since_noon(match: re.Match[str]) -> tuple[int, int]:
-    """Return hours and minutes since noon or midnight."""
-    hour, minute = _clock(match)
-    return hour % _HOURS_OF_HALF, minute

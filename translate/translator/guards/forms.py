@@ -24,7 +24,8 @@ _QUOTES = {  # that open and close, and what they become, by the language that t
     "en": (r"«\s*", '"', r"\s*»", '"'),
 }
 _PLAIN = str.maketrans(
-    {"\u2010": "-", "\u2011": "-", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+    {chr(0x2080 + digit): str(digit) for digit in range(10)}  # of formulas of substances
+    | {"\u2010": "-", "\u2011": "-", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 )
 _LIST_MARK = re.compile(  # also of a heading, a line of a dialogue or of an older letter
     r"(?:[-*+•·‣▪◦–—→✓>]|[-=]>|#{1,6}|\[[ xX]\]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+(?=\S)"
@@ -33,6 +34,8 @@ _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]{2,31}\d{0,2});")
 _MANY_SPACES = re.compile(" {2,}")
 _DOTTED_TIME = re.compile(r"(?<=\d)\.(?=[0-5]\d\s?[AaPp]\.?[Mm]\b)")  # 6.30 p.m.
+_MIXED = re.compile(r"(?<![\w.,/])(\d{1,3}) (1/[234]|[23]/[34])(?![\w/])")  # 1 1/2
+_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾"}
 _SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
 _LONG_DASH = re.compile(r"(?<=\w)—(?=\w)")  # between clauses
 _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
@@ -123,12 +126,13 @@ def plain_characters(text: str) -> str:
     "J'ai vu l’office du rendez-vous."
     >>> plain_characters("1914–1918.It was cold,very cold—see www.example.com,Tom.")
     '1914-1918.It was cold, very cold - see www.example.com,Tom.'
-    >>> plain_characters("6.30 p.m. &amp; it&#39;s late")
-    "6:30 p.m. & it's late"
+    >>> plain_characters("6.30 p.m. &amp; it&#39;s late: 1 1/2 cups of H₂O")
+    "6:30 p.m. & it's late: 1½ cups of H2O"
     """
     if "&" in text:
         text = clean_text(_ENTITY.sub(lambda match: unescape(match[0]), text))
     text = _LONG_DASH.sub(" - ", _SHORT_DASH.sub("-", text.translate(_PLAIN)))
+    text = _MIXED.sub(lambda match: match[1] + _FRACTIONS.get(match[2], f" {match[2]}"), text)
     text = _DOTTED_TIME.sub(":", _ACCENT.sub("'", _MANY_SPACES.sub(" ", text)))
     return " ".join(map(_spaced_word, text.split(" "))) if _TIGHT.search(text) else text
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.addresses import ADDRESS
-from translate.translator.guards.dates import LASTING, TIME, has_time
 from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
+from translate.translator.guards.times import LASTING, TIME, has_time
 
 _NUMBER = re.compile(r"(?<!\w)\d(?:[.,'/-]?\d){3,}")  # of four or more digits
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d{1,2}(?!\d|[.,]\d)")
@@ -36,6 +36,7 @@ _SERIAL = re.compile(  # of an invoice, a coupon or a device: INV-2024-0117, SN7
     rf"(?<![\w.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Z])(?!\d+[A-Z]{{1,2}}(?![\w-])|\d\d?[:H]\d\d|(?:{_CODES_OF_CURRENCIES})\d)"
     r"(?=[A-Z\d]{4}|[A-Z\d]+-)[A-Z\d]+(?:[-.][A-Za-z\d]+)*(?![\w-])"
 )
+_FUNCTION = re.compile(r"(?<!\w)(?:[a-z]\([a-z]\)|[A-Za-z][²³])(?!\w)")  # f(x), x²
 _PLACEHOLDER = re.compile(r"(?<![\w%])%(?:\(\w+\))?(?:\d+\$)?[sdif](?!\w)")  # of programs: %s, %(name)s
 _FRACTION = re.compile(r"(?:(?<!\d)\d++\s?)?[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 _GROUPS = re.compile(  # of digits: a telephone number, or with full stops a date or a version
@@ -181,6 +182,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (ADDRESS, "word", _has_text),
     (_PLACEHOLDER, "word", _has_text),
     (_POSTCODE, "word", _has_text),
+    (_FUNCTION, "word", _has_text),
     (_SERIAL, "word", _has_word),
     (LASTING, "number", lambda *_: True),  # no time of day; what it holds may come out in words
     (TIME, "time", has_time),

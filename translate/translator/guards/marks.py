@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import methodcaller
 
+from translate.translator.guards.dates import with_centuries
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
 
@@ -36,6 +37,7 @@ _RULES = {  # by the language of the translation
         (re.compile(rf"(?<!{_SPACE}){_SPACE}*»"), "\u00a0»"),
         (re.compile(rf"(?<=\d){_SPACE}?%(?!\w)"), "\u00a0%"),
         (re.compile(rf"(?<=\ble )1(?= (?:{_FRENCH_MONTHS})\b)", re.IGNORECASE), "1er"),
+        (re.compile(rf"(?<![\d.,:])1({_SPACE})heures\b"), r"1\1heure"),
         (re.compile(rf"(?<=\d){_SPACE}h(?!\w)"), "\u00a0h"),
         (re.compile(rf"(?<=\d\u00a0h){_SPACE}(?=\d\d(?!\d))"), "\u00a0"),
         (re.compile(rf"(?<=[!?]){_SPACE}+(?=[!?])"), ""),
@@ -83,7 +85,7 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
     for pattern, replacement in rules:
         change = methodcaller("expand", replacement)
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
-    outputs = [with_and_or(text, output, found.tgt_lang) for output in outputs]
+    outputs = [with_and_or(text, with_centuries(text, output, found.tgt_lang), found.tgt_lang) for output in outputs]
     if any(re.search('["«»“”]', part) for part in kept):
         return found.with_texts(outputs)
     spans = [len(next(filter(None, match.groups())).split()) for match in _QUOTED.finditer(text)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from translate.translator.guards.dates import HOUR, changed_times
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.guards.marks import change_outside
+from translate.translator.guards.times import HOUR, changed_times
 from translate.translator.translation import Translation
 
 _UNITS = (  # behind an English number with decimals; without one it may be a version, a time or a chapter
     "percent|per cent|thousand|(?:m|b|tr)illions?|[kcm]?m|[km]?g|[cm]?l|"
-    "(?:kilo|centi|milli)?(?:met(?:er|re)|gram(?:me)?|lit(?:er|re))s?|miles?|feet|foot|inch(?:es)?|yards?|acres?|hectares?|"
+    "(?:kilo|centi|milli)?(?:met(?:er|re)|gram(?:me)?|lit(?:er|re))s?|miles?|mi|feet|foot|ft|inch(?:es)?|yards?|acres?|hectares?|"
     "pounds?|ounces?|tons?|tonnes?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|degrees?|points?|times|euros?|"
     "dollars?|cents?|volts?|watts?|[kKMGT]?[BVW]|[kMG]?Hz|mph|km/h"
 )
