@@ -20,7 +20,11 @@ from translate.translator.translator import Translator
         ("approx. 5 km, the dept. of maths", "en", "approximately 5 km, the department of maths"),
         ("Mon.-Fri., Sat. 5, the Sun. It", "en", "From Monday to Friday, Saturday 5, the Sun. It"),
         ("Open Mon. - Sat.", "en", "Open from Monday to Saturday."),
-        ("from Tue through Thurs, the Mon-Fri shift", "en", "from Tuesday to Thursday, the Monday to Friday shift"),
+        (
+            "from Tue through Thurs, the night of Sat to Sun",
+            "en",
+            "from Tuesday to Thursday, the night of Saturday to Sunday",
+        ),
         ("Sat 10am or Sun, Jan 8, sat in the Sun at", "en", "Saturday 10am or Sunday, Jan 8, sat in the Sun at"),
         ("St. Anne's school, Main St. Boston", "en", "Saint Anne's school, Main St. Boston"),
         (
@@ -36,7 +40,7 @@ from translate.translator.translator import Translator
         ("RDV à 8 h, répondez SVP.", "fr", "Rendez-vous à 8 h, répondez s'il vous plaît."),
         ("Dsl, bcp de gens tjs dispo", "fr", "Désolé, beaucoup de gens toujours disponible"),
         ("2 c. à soupe d'huile, 1 c. à c. de sel", "fr", "2 cuillères à soupe d'huile, 1 cuillère à café de sel"),
-        ("th. 6, p. 42, Mar. 5 nov.", "fr", "thermostat 6, page 42, Mardi 5 nov."),
+        ("th. 6, p. 42, p. ex. ``x``, Mar. 5 nov.", "fr", "thermostat 6, page 42, p. ex. ``x``, Mardi 5 nov."),
         ("env. 5 km, p. ex. demain, c.-à-d. lundi", "fr", "environ 5 km, par exemple demain, c'est-à-dire lundi"),
         ("du lun. au ven., mar. 5, jeu.-sam.", "fr", "du lundi au vendredi, mardi 5, jeudi-samedi"),
         ("au bord de la mer. on joue à un jeu. il", "fr", "au bord de la mer. on joue à un jeu. il"),

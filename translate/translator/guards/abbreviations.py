@@ -91,7 +91,6 @@ _WITH_STOP = {
         "c.-à-d.": "c'est-à-dire",
         "env.": "environ",
         "p. ex.": "par exemple",
-        "p.": "page",
         "pers.": "personnes",
         "th.": "thermostat",
         "tél.": "téléphone",
@@ -115,7 +114,7 @@ _SHORT_DAY = re.compile(  # beside a time, a date or another day
     r"(?<![\w-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=,? (?:\d{1,2}(?::\d\d|\s?[ap]\.?m\b|(?:st|nd|rd|th)\b)"
     rf"|at \d|(?:\d{{1,2}} )?(?:{_MONTHS})|(?:and|or|&) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
 )
-_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|an?|the|my|our|your|his|her|their) \Z")
+_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|of|an?|the|my|our|your|his|her|their) \Z")
 _SPOONS = re.compile(r"(?<!\w)(1 )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))")  # 2 c. à s.
 
 
@@ -206,6 +205,7 @@ _PATTERNS = {
     ),
     "fr": (
         (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
+        (re.compile(r"\bp\. (?=\d)"), "page "),
         (_SPOONS, _spoons),
         (_AMPERSAND, "et"),
     ),
