@@ -41,6 +41,7 @@ _VALIDATION: dict[str, Callable[[Path], list[Pair]]] = {
     "valid_typed": lambda root: list(map(lower, pairs_of(root / "tatoeba/valid"))),
     "valid_news": lambda root: pairs_of(root / "tests/newstest2013")[:_VALID_NEWS],
     "valid_topics": lambda _: topics_of(topics_dir() / "valid.tsv"),
+    "valid_genres": lambda _: topics_of(topics_dir() / "valid_genres.tsv"),
 }
 _TESTS: dict[str, Callable[[Path], list[Pair]]] = {
     "test": lambda root: pairs_of(root / "tatoeba/test"),

@@ -175,8 +175,8 @@ def _activities(config: DataConfig) -> Corpus:
 
 
 def _topics(config: DataConfig) -> Corpus:
-    others = {_TOPICS_VALID, *_PHRASES}
-    return _topic_files(config, sorted(path.name for path in topics_dir().glob("*.tsv") if path.name not in others))
+    names = sorted(path.name for path in topics_dir().glob("*.tsv"))
+    return _topic_files(config, [name for name in names if name not in _PHRASES and not name.startswith("valid")])
 
 
 def _phrases(config: DataConfig) -> Corpus:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from translate.common.resources import models_dir
-from translate.translator.guards.amounts import plain_amounts
+from translate.translator.guards.amounts import plain_amounts, with_bytes
 from translate.translator.translator import Translator
 
 
@@ -17,13 +17,13 @@ from translate.translator.translator import Translator
         ("0,5 M£", "fr", "0,5 million de livres"),
         ("de 3-5 M€", "fr", "de 3-5 millions d'euros"),
         ("45k€, 4,5 k€, 1 200 k€", "fr", "45 000 €, 4 500 €, 1 200 000 €"),
-        ("8 Go, 250Mo, 2 To et 20 ko", "fr", "8 GB, 250 MB, 2 TB et 20 KB"),
+        ("8 Go, 250Mo, 2 To et 20 ko", "fr", "8 Go, 250 Mo, 2 To et 20 ko"),
         ("Go ! Il a 5 Mots. A3 M€", "fr", "Go ! Il a 5 Mots. A3 M€"),
         ("$3 GB", "fr", "$3 GB"),
         ("It cost $3.5 million.", "en", "It cost 3.5 million dollars."),
         ("€12M, £2bn and $1.5 Billion", "en", "12 million euros, 2 billion pounds and 1.5 billion dollars"),
         ("$45k a year, $4.5K", "en", "$45,000 a year, $4,500"),
-        ("16GB, 250 MB and 1 TB", "en", "16 Go, 250 Mo and 1 TB"),
+        ("16GB, 250 MB and 1 TB", "en", "16 GB, 250 MB and 1 TB"),
         ("20 lbs. of rice, 5lb", "en", "20 pounds of rice, 5 pounds"),
         ("It weighs 5 lbs. We", "en", "It weighs 5 pounds. We"),
         ("$5 m/s, $5m/s, $1,200M, 3 k, GB", "en", "$5 m/s, $5m/s, $1,200M, 3 k, GB"),
@@ -48,6 +48,12 @@ def test_the_general_model_reads_them_so_and_keeps_their_numbers(text: str, lang
     assert re.search(output, found.text)
 
 
-def test_without_the_guard_they_stay() -> None:
-    (found,) = Translator.load(models_dir() / "en-fr").translate(["It is 250MB."], tgt_lang="fr", form_guard=False)
+def test_without_the_guards_they_stay() -> None:
+    translator = Translator.load(models_dir() / "en-fr")
+    (found,) = translator.translate(["It is 250MB."], tgt_lang="fr", form_guard=False, copy_guard=False)
     assert "250MB" in found.text
+
+
+def test_bytes_are_written_as_the_language_does() -> None:
+    assert with_bytes("16GB, 1.5 TB, B, 5 MBit, a GB", "fr") == "16Go, 1.5 To, B, 5 MBit, a GB"
+    assert with_bytes("16 Go, 20 ko, 3 Gold", "en") == "16 GB, 20 kB, 3 Gold"

@@ -19,32 +19,42 @@ _THOUSANDS = {  # "45 k€", "$45k"
     "fr": re.compile(rf"(?<![\w.,])(?P<number>\d+(?:,\d+)?){_SPACE}[kK]{_SPACE}(?P<currency>[€$£])(?!\w)"),
     "en": re.compile(r"(?P<currency>[€$£])(?P<number>\d+(?:\.\d+)?)[kK]\b"),
 }
-_BYTES = {  # "16 Go", "16GB"
-    "fr": re.compile(rf"(?<![\w.])(\d+(?:,\d+)?){_SPACE}([kKMGT])o\b"),
-    "en": re.compile(rf"(?<![\w,])(\d+(?:\.\d+)?){_SPACE}([kKMG])B\b"),  # "To" would be read as "to"
+_TIGHT_BYTES = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)?)([kKMGT][Bo])\b")  # "16GB"
+_OTHER_BYTES = {  # behind numbers of a translation, as the language of its source writes them
+    "fr": re.compile(rf"(?<=\d)({_SPACE})([kKMGT])B\b"),
+    "en": re.compile(rf"(?<=\d)({_SPACE})([kKMGT])o\b"),
 }
 _POUNDS = re.compile(rf"(?<![\w.,])(\d[\d,.]*){_SPACE}lbs?\b(?:\.(?= [a-z]))?")
 _CURRENCIES = {
     "en": {"€": "euros", "$": "dollars", "£": "pounds"},
     "fr": {"€": "d'euros", "$": "de dollars", "£": "de livres"},
 }
-_BYTE = {"en": "o", "fr": "B"}  # of the other language
+_BYTE = {"en": "B", "fr": "o"}
 
 
 def plain_amounts(text: str, src_lang: str) -> str:
-    """Return a text with millions of a currency in words, thousands in digits, bytes as the other language has them.
+    """Return a text with millions of a currency in words, thousands in digits, bytes behind a space.
 
-    >>> plain_amounts("Un budget de 3,5 M€, dont 45 k€ pour 16 Go.", "fr")
-    "Un budget de 3,5 millions d'euros, dont 45 000 € pour 16 GB."
+    >>> plain_amounts("Un budget de 3,5 M€, dont 45 k€ pour 16Go.", "fr")
+    "Un budget de 3,5 millions d'euros, dont 45 000 € pour 16 Go."
     >>> plain_amounts("A $3.5M budget: €2bn, $1.5k and 16GB, weighs 5 lbs.", "en")
-    'A 3.5 million dollars budget: 2 billion euros, $1,500 and 16 Go, weighs 5 pounds.'
+    'A 3.5 million dollars budget: 2 billion euros, $1,500 and 16 GB, weighs 5 pounds.'
     """
     if not any(map(str.isdigit, text)):
         return text
     millions, thousands = _WRITTEN[src_lang]
     text = _THOUSANDS[src_lang].sub(thousands, _MILLIONS[src_lang].sub(millions, text))
-    text = _BYTES[src_lang].sub(lambda match: f"{match[1]} {match[2].upper()}{_BYTE[src_lang]}", text)
+    text = _TIGHT_BYTES.sub(r"\1 \2", text)
     return _POUNDS.sub(r"\1 pounds", text) if src_lang == "en" else text
+
+
+def with_bytes(output: str, lang: str) -> str:
+    """Return an English or French translation with bytes as its language writes them.
+
+    >>> with_bytes("un fichier de 16 GB", "fr"), with_bytes("a file of 500 Mo", "en")
+    ('un fichier de 16 Go', 'a file of 500 MB')
+    """
+    return _OTHER_BYTES[lang].sub(rf"\1\2{_BYTE[lang]}", output)
 
 
 def _french_millions(match: re.Match[str]) -> str:

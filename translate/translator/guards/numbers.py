@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from translate.translator.guards.amounts import with_bytes
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.guards.marks import change_outside
 from translate.translator.guards.times import HOUR, changed_times
@@ -34,6 +35,7 @@ _UNGROUPED = re.compile(  # of a source: a year, a postcode before its town; no 
 )
 _LONG = re.compile(rf"(?<![\w.,€£$-])\d{{5,9}}(?![\w%]|[.,:-]?\d|{_SPACE}\d)")
 _MARKS = {"en": (",", "."), "fr": (" ", ",")}  # between thousands, before decimals
+_BYTES = re.compile(rf"\d{_SPACE}?[kKMGT][Bo]\b")
 _AMOUNTS = {  # of the other language, and as this one writes them
     "en": (re.compile(rf"(?<![\w.,€£$/–-])(\d[\d.,]*){_SPACE}?([€£$])(?!\w)"), r"\2\1"),
     "fr": (
@@ -50,7 +52,7 @@ def numbers_of_the_language(
 
     Changed is what stands in the translation as in the source, or half so, between English and French alone. English
     numbers with decimals count only beside a unit or a currency: "Python 3.11" keeps its mark. In texts with amounts,
-    currency symbols go where the language has them, "$5" to "5 $".
+    currency symbols go where the language has them, "$5" to "5 $". Bytes become octets, "5 GB" to "5 Go".
 
     Args:
         texts: Clean sources.
@@ -67,7 +69,8 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
     ranges = kept(text)
     numbers = _numbers(text, src_lang, found.tgt_lang, ranges)
     amounts = not ranges and re.search("[€£$]", text) is not None
-    if not numbers and not amounts and not HOUR.search(text):
+    bytes_ = not ranges and _BYTES.search(text) is not None
+    if not numbers and not amounts and not bytes_ and not HOUR.search(text):
         return found
 
     through = [text[start:end] for start, end in ranges]
@@ -77,6 +80,7 @@ def _rewritten(text: str, found: Translation, src_lang: str, kept: Kept) -> Tran
         if times := changed_times(text, output, found.tgt_lang):
             pattern = re.compile(rf"(?<!\d)(?:{'|'.join(map(re.escape, times))})(?!\d)")
             output = change_outside(pattern, lambda match: times[match[0]], output, through)
+        output = with_bytes(output, found.tgt_lang) if bytes_ else output
         pattern, order = _AMOUNTS[found.tgt_lang]
         return pattern.sub(order, output) if amounts else output
 
