@@ -127,7 +127,7 @@ def test_short_texts_are_read_with_the_other_case_of_their_first_letter_where_th
             translation("je suis", score=-0.9),
         ]
 
-    texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "see you", "It is a book", "", "My term", "I am"]
+    texts = ["Bread", "Hello!", '- "Sign in"', "Tom Brown", "NATO", "see you", "It is a book.", "", "My term", "I am"]
     found = [translation(text, score=-0.5) for text in texts]
     again = translate_in_other_case(texts, found, translate, lambda text: [(3, 7)] if "term" in text else [])
     assert asked == ["bread", "hello!", "sign in", "See you", "i am"]
@@ -135,6 +135,26 @@ def test_short_texts_are_read_with_the_other_case_of_their_first_letter_where_th
     assert again[2] == translation("- «\u00a0Se connecter\u00a0»", score=-0.4)
     assert again[5] == translation("à demain", score=-0.2)
     assert [one for place, one in enumerate(again) if place not in (0, 2, 5)] == [found[1], *found[3:5], *found[6:]]
+
+
+def test_lines_without_a_mark_at_their_end_are_read_with_a_small_letter_too() -> None:
+    asked = []
+
+    def translate(texts: list[str]) -> list[Translation]:
+        asked.extend(texts)
+        return [translation("lait, œufs et pain", score=-0.3), translation("grève à Paris", score=-0.9)]
+
+    texts = [
+        "Milk, eggs and bread",
+        "Strike in the Paris region",
+        "NATO calls for calm",
+        "It is a long day.",
+        "One " * 13,
+    ]
+    found = [translation(text.strip(), score=-0.5) for text in texts]
+    again = translate_in_other_case([text.strip() for text in texts], found, translate)
+    assert asked == ["milk, eggs and bread", "strike in the Paris region"]
+    assert again == [translation("Lait, œufs et pain", score=-0.3), *found[1:]]
 
 
 def test_what_people_type_is_read_with_a_capital_too_and_comes_out_as_they_type() -> None:

@@ -56,6 +56,7 @@ _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
 _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
+_LINE = 12  # words of a line of a list, or a headline
 _SHORT = 3  # words of a text whose first one may be known in the other case alone
 _TITLE = 3  # words with a capital that a title has
 _SMALL = 3  # letters of words that have none in a title
@@ -204,7 +205,8 @@ def translate_in_other_case(
 ) -> list[Translation]:
     """Return translations, those with the other case of the text's first letter if they have a better score then.
 
-    Tried with short texts such as "Bread" or "see you", and with what people type: "where is the station".
+    Tried with short texts such as "Bread" or "see you", and with lines without a mark at their end, of lists and
+    headlines ("Milk, eggs and bread", "Strike at the port") or as people type: "where is the station".
 
     Args:
         texts: Clean sources.
@@ -216,7 +218,7 @@ def translate_in_other_case(
     forms = {
         place: own
         for place, own in plain.items()
-        if not own.capitals and own.text[:1].isalpha() and (_is_short(own.text) or _is_typed(own.text))
+        if not own.capitals and own.text[:1].isalpha() and (_is_short(own.text) or _is_line(own.text))
     }
     again = translate([own.text[:1].swapcase() + own.text[1:] for own in forms.values()]) if forms else ()
     restored = (own.restore_all(one) for own, one in zip(forms.values(), again, strict=True))
@@ -231,6 +233,12 @@ def _better(found: Sequence[Translation], others: Mapping[int, Translation]) -> 
 def _is_short(text: str) -> bool:
     """Return whether a text has few words and no capital behind its first letter."""
     return not any(map(str.isupper, text[1:])) and len(_WORDS.findall(text)) <= _SHORT
+
+
+def _is_line(text: str) -> bool:
+    """Return whether a text has no mark at its end, and either no capitals or few words, the first not all capitals."""
+    few = not text[1:2].isupper() and _SHORT < len(_WORDS.findall(text)) <= _LINE
+    return text[-1].isalnum() and (few or text.islower())
 
 
 def _is_typed(text: str) -> bool:
