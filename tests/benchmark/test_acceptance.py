@@ -84,7 +84,7 @@ def test_a_step_that_fails_is_reported_and_the_next_one_follows(tmp_path, monkey
         yield Step("good", "what works", [["-c", "print(1)"]], lambda: {"found": "it"})
 
     monkeypatch.setattr(acceptance, "plan_steps", plan)
-    report = accept_gpu(BenchmarkGpuConfig(str(tmp_path), step_minutes=0.05), command="x")
+    report = accept_gpu(BenchmarkGpuConfig(str(tmp_path), step_minutes=0.1), command="x")
     bad, good = json.loads((tmp_path / "gpu.json").read_text())["steps"]
     with pytest.raises(ValueError, match=message):
         raise ValueError(bad["error"])

@@ -59,6 +59,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("Add 100 g now.", "Ajoutez 100 gants.", "Add 2000 now.", "Ajoutez 2000.", "Ajoutez 100 g."),
         ("Add 1.5 L now.", "Ajoutez 1.5.", "Add 2000 now.", "Ajoutez 2000.", "Ajoutez 1.5 L."),
         ("Use C++ now.", "Utilise Curre.", "Use Tom now.", "Utilise Tom.", "Utilise C++."),
+        ("Plot f(x) now.", "Tracez fotix).", "Plot Tom now.", "Tracez Tom.", "Tracez f(x)."),
+        ("If x² is 4.", "Si xpy est 4.", "If Tom is 4.", "Si Tom est 4.", "Si x² est 4."),
         ("Call +1 555 123-4567.", "Appelle 1 555 123-4567.", "Call 2000.", "Appelle 2000.", "Appelle +1 555 123-4567."),
         ("Pages 3-5.", "Pages 35.", "Pages 2000.", "Pages 2000.", "Pages 3-5."),
         ("It is €1,500 now.", "C'est 1 500.", "It is 2000 now.", "C'est 2000.", "C'est €1,500."),

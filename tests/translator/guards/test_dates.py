@@ -16,7 +16,8 @@ from translate.translator.guards.dates import plain_dates, with_centuries
             "en",
             "From 14 July to 28 July, from 3 May to 5 May, 1 March, 2 and 3",
         ),
-        ("our July 14 - Aug. 2 trip, May 5, 19", "en", "our 14 July to 2 August trip, 5 May, 19"),
+        ("our July 14 - Aug. 2, May 5, 19", "en", "our 14 July to 2 August, 5 May, 19"),
+        ("July 4-0, May 1 to 3.5, April 1 to 10% off", "en", "July 4-0, 1 May to 3.5, 1 April to 10% off"),
         ("from July 14 to July 28 with you", "en", "from 14 July to 28 July with you"),
         ("May 5 people came in March 14 times.", "en", "May 5 people came in March 14 times."),
         ("the 21st century, a 9th-century church", "en", "the twenty-first century, a ninth-century church"),
@@ -48,8 +49,17 @@ def test_dates_are_read_in_one_order_and_ordinals_as_words(text: str, lang: str,
 
 def test_centuries_are_those_of_the_source_and_in_french_have_roman_numbers() -> None:
     words = "du douzième siècle au premier siècle, le vingt-et-unième siècle"
-    assert with_centuries("the 12th century", words, "fr") == "du XIIe siècle au Ier siècle, le XXIe siècle"
+    assert with_centuries("the 12th century", words, "fr") == "du XIIe siècle au premier siècle, le XXIe siècle"
     assert with_centuries("in the fifth century", "au 6e siècle", "fr") == "au Ve siècle"
+    assert (
+        with_centuries("from the 18th century to the 19th", "du XVIIIe au XIXe siècle", "fr")
+        == "du XVIIIe au XIXe siècle"
+    )
+    assert (
+        with_centuries("les XIXe et XXe siècles", "the 19th century and the 20th", "en")
+        == "the 19th century and the 20th"
+    )
+    assert with_centuries("une maison du XIXe siècle", "an 18th-century house", "en") == "a nineteenth-century house"
     assert with_centuries("last century", "au siècle dernier", "fr") == "au siècle dernier"
     assert with_centuries("the 32nd century", "au trente-deuxième siècle", "fr") == "au trente-deuxième siècle"
     assert with_centuries("au xviiie siècle", "In the 17th century", "en") == "In the eighteenth century"

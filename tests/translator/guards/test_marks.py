@@ -73,6 +73,8 @@ def test_what_is_kept_keeps_its_marks() -> None:
         ),
         ("Pages 3–5, Paris–Lyon—by train.", "Pages 3-5, Paris-Lyon - by train."),
         ("a – b", "a – b"),
+        ("1 1/2 cups of H₂O, 2 2/3 tasses", "1½ cups of H2O, 2⅔ tasses"),
+        ("Room 5 1/4 finals, 1 3/2 cups, 12 1/2/3", "Room 5 1/4 finals, 1 3/2 cups, 12 1/2/3"),
     ],
 )
 def test_forgotten_spaces_and_dashes_of_print_are_read_as_usual(text: str, read: str) -> None:

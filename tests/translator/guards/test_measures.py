@@ -22,6 +22,8 @@ from translate.translator.translator import Translator
         ('She said "I am 27" and "only 5" today.', 'She said "I am 27" and "only 5" today.'),
         ('The "best" 32" TV', 'The "best" 32 centimetres TV'),
         ('27"x, 1990"', '27"x, 1990"'),
+        ("5 ft 10 in tall, 12 ft by 15 ft, 7.5 mi.", "5 feet 10 centimetres tall, 12 feet by 15 feet, 7.5 miles."),
+        ("5 ft 10 in the photo, do re 3 mi fa", "5 feet 10 in the photo, do re 3 mi fa"),
         ("no number of inches", "no number of inches"),
     ],
 )

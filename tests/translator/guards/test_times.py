@@ -29,6 +29,10 @@ from translate.translator.translator import Translator
         ("à 2 h, demain 9h, à 1h30", "fr", "à 2 h, demain 9h, à 1:30"),
         ("from 7 to 8 pm, 11 to 1 p.m., 6:30 or 7 AM", "en", "from 7 pm to 8 pm, 11 a.m. to 1 p.m., 6:30 AM or 7 AM"),
         ("chapters 3 to 7, 13 to 2 pm", "en", "chapters 3 to 7, 13 to 2 pm"),
+        ("From 7 to 8 pm.", "en", "From 7 pm to 8 pm."),
+        ("Trajet : 9h-12h, de 8h à 17h par jour", "fr", "Trajet : de 9:00 à 12:00, de 8:00 à 17:00 par jour"),
+        ("Cuisson : 1 h 20 min, 1h30min", "fr", "Cuisson : 1 heure et 20 minutes, 1 heure et 30 minutes"),
+        ("Après 1 h au four, jusqu'à 2h avant", "fr", "Après 1 h au four, jusqu'à 2h avant"),
         (
             "35 h par semaine, Durée : 2 h, 1 h 30 de route",
             "fr",
@@ -85,7 +89,7 @@ def test_times_are_written_as_the_language_does() -> None:
     assert changed_times("à 20 h", "at 8 p.m.", "en") == {}
     assert changed_times("à 18h30", "at 6:30 in the evening", "en") == {}
     assert changed_times("à 18h30 ou à 6h30", "at 18:30 or at 6:30", "en") == {}
-    assert changed_times("jusqu'à 20h pendant 20 h", "until 20h for 20 h", "en") == {"20h": "20:00", "20 h": "20:00"}
+    assert changed_times("jusqu'à 20h pendant 20 h", "until 20h for 20 h", "en") == {"20h": "20:00"}
     assert changed_times("à 20 h", "at 20 p.m.", "en") == {"20 p.m": "20:00"}
     assert changed_times("à 8 h du soir", "at 8 a.m.", "en") == {"8 a.m": "8 p.m"}
     assert changed_times("à 3h du matin", "at 3 p.m.", "en") == {"3 p.m": "3 a.m"}

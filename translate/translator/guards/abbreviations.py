@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from translate.translator.guards.dates import from_to
+
 _ENGLISH = {
     "appt": "appointment",
     "asap": "as soon as possible",
@@ -92,30 +94,41 @@ _WITH_STOP = {
         "env.": "environ",
         "p. ex.": "par exemple",
         "pers.": "personnes",
-        "th.": "thermostat",
         "tél.": "téléphone",
     },
 }
 _FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
-_DAY = r"(lun|mar|mer|jeu|ven|sam|dim|Lun|Mar|Mer|Jeu|Ven|Sam|Dim)\."
+_DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
 _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
+    rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
 _IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
     r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
 )
-_ENGLISH_DAYS = {day[:3]: day for day in ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]}
-_ONE_DAY = "((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
-_ENGLISH_SPAN = re.compile(rf"(?<![\w-]){_ONE_DAY}(?:\s?[-–]\s?| to | thru | through ){_ONE_DAY}(?![\w-])")
-_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-_SHORT_DAY = re.compile(  # beside a time, a date or another day
-    r"(?<![\w-])(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)(?=,? (?:\d{1,2}(?::\d\d|\s?[ap]\.?m\b|(?:st|nd|rd|th)\b)"
-    rf"|at \d|(?:\d{{1,2}} )?(?:{_MONTHS})|(?:and|or|&) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)))"
+_ENGLISH_DAYS = {
+    day[:3].lower(): day for day in ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+}
+_SHORT_DAYS = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b"
+_ANY_DAY = rf"{_SHORT_DAYS}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+_ENGLISH_SPAN = re.compile(  # Mon-Fri, Monday through Friday, but "Monday to Friday" as it is
+    rf"(?<![\w-])(?i:({_ANY_DAY})(?:\s?[-–]\s?| thru | through )({_ANY_DAY}))(?!-)"
+    rf"|(?<![\w-])({_SHORT_DAYS}) to ({_SHORT_DAYS})(?!-)"
 )
-_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|of|an?|the|my|our|your|his|her|their) \Z")
-_SPOONS = re.compile(r"(?<!\w)(1 )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))")  # 2 c. à s.
+_MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
+_CLOCK = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?::\d\d|\s?[ap]\.?m\b)"
+_SHORT_DAY = re.compile(  # beside a time or a date; not "the Sun"
+    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:{_CLOCK}|at {_CLOCK}|{_MONTHS}\.? \d"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}))"
+)
+_SHORT_DAY_LIST = re.compile(  # Mon, Wed and Fri
+    rf"(?<![\w-])(?<!\b[Tt]he ){_SHORT_DAYS}(?:, {_SHORT_DAYS})*,? (?:and|or|&) {_SHORT_DAYS}(?=[\s,.;:)]|\Z)"
+)
+_SPOONS = re.compile(  # 2 c. à s.
+    r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
+)
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -169,11 +182,12 @@ def _spoons(short: re.Match[str]) -> str:
 
 
 def _english_days(short: re.Match[str]) -> str:
-    """Return a day, or a span of days with words, in full."""
-    days = [_ENGLISH_DAYS[day[:3]] for day in short.groups() if day]
-    if len(days) == 1 or _BEFORE_SPAN.search(short.string, max(0, short.start() - 10), short.start()):
-        return " to ".join(days)
-    return f"{'From' if _BEGIN.search(short.string, 0, short.start()) else 'from'} {' to '.join(days)}"
+    """Return a day, or a span of days with words, in full, and in lower case if it is."""
+    days = [_ENGLISH_DAYS.get(day[:3].lower(), day) for day in short.groups() if day]
+    if len(days) == 1:
+        return days[0]
+    words = from_to(short.string[max(0, short.start() - 20) : short.start()], *days)
+    return words.lower() if short[0].islower() else words
 
 
 def _in_full(short: re.Match[str], words: str) -> str:
@@ -181,7 +195,7 @@ def _in_full(short: re.Match[str], words: str) -> str:
     own = short[0]
     if own.islower():
         return words
-    begins = _BEGIN.search(short.string, 0, short.start())
+    begins = _BEGIN.search(short.string, max(0, short.start() - 10), short.start())
     known = own.lower() in _IN_CAPITALS if own.isupper() and len(own) > 1 else begins
     if not known:
         return own
@@ -193,9 +207,16 @@ _PATTERNS = {
         (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
         (_ENGLISH_SPAN, _english_days),
         (_SHORT_DAY, _english_days),
+        (_SHORT_DAY_LIST, lambda days: re.sub(f"({_SHORT_DAYS})", _english_days, days[0])),
         (re.compile(r"(?<=\d) through (?=\d)"), " to "),
-        (re.compile(r"\bSt\. (?=[A-Z][a-z]+'s )"), "Saint "),
-        (re.compile(r"\b(Ph|B|M)\.(D|A|Sc?)\.?(?=[\s,;:)]|\Z)"), r"\1\2"),
+        (
+            re.compile(
+                r"(?:\A|(?<=, )|(?<=\b[Oo]n )|(?<=\b(?:at|of|to) )|(?<=\b(?:for|the) ))St\. (?=[A-Z][a-z]+['’]s )"
+            ),
+            "Saint ",
+        ),
+        (re.compile(r"\bPh\.D\.?(?=\s+[a-z]|[,;:)])"), "PhD"),
+        (re.compile(r"\b(B|M)\.(A|Sc?)\. (?=in [A-Z\w])"), r"\1\2 "),
         (re.compile(r"\ba\.k\.a\. "), "also known as "),
         (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
         (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
@@ -205,7 +226,8 @@ _PATTERNS = {
     ),
     "fr": (
         (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
-        (re.compile(r"\bp\. (?=\d)"), "page "),
+        (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
+        (re.compile(r"\b([Tt])h\. (?=\d)"), r"\1hermostat "),
         (_SPOONS, _spoons),
         (_AMPERSAND, "et"),
     ),

@@ -16,12 +16,10 @@ _MONTH_DAY = re.compile(  # "In March 14 people came" is none
     rf"\b{_MONTH} (\d{{1,2}})(?:(?:st|nd|rd|th)\b|(?!\w)(?=[.;:!?),]|\Z| \d{{4}}\b| (?:{_BEHIND_DAYS})\b))"
     r"(?:,?(?= \d{4}\b))?"
 )
-_NUMBERED = r"(\d{1,2})(?:st|nd|rd|th)?"
-_TO = r"(?:\s?[-–]\s?| to | through | until )"
 _MONTH_DAYS = re.compile(  # July 14 to 28, July 14 - August 2
-    rf"\b(?P<start>{_MONTH} {_NUMBERED}){_TO}(?:{_MONTH} )?{_NUMBERED}(?![\w:]|, \d\d\b)"
+    rf"\b{_MONTH} (?P<start>\d{{1,2}})(?:st|nd|rd|th)?(?:\s?[-–]\s?| to | through | until )(?:{_MONTH} )?"
+    rf"(?P<end>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])(?![.,/]\d)(?=[.;:!?),]|\Z| (?:{_BEHIND_DAYS})\b)"
 )
-_BEFORE_SPAN = re.compile(r"\b(?:[Ff]rom|[Bb]etween|the|our|their|this|your) \Z")
 _DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
 _ORDINAL = {
     "en": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:st|nd|rd|th)(?!\w)"),
@@ -42,17 +40,21 @@ _ORDINALS = {"en": _ENGLISH_ORDINALS.split(), "fr": _FRENCH_ORDINALS.split()}  #
 _ROMANS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI"
 _ROMAN = _ROMANS.split()  # of centuries
 _ROMAN_NUMBER = "|".join(sorted(_ROMAN, key=len, reverse=True))
-_ROMAN_CENTURY = re.compile(
-    rf"(?i:\b({_ROMAN_NUMBER})(?:e|è|ème|er)(?= siècles?\b| (?:et|ou|au) (?:{_ROMAN_NUMBER})e siècle))"
+_ROMAN_ORDINAL = rf"(?!vie\b)(?:{_ROMAN_NUMBER})(?:er?|è|ème|ᵉ)"
+_ROMAN_CENTURY = re.compile(  # also the first two of "du Ve, du VIe et du VIIe siècle"
+    rf"(?i:\b({_ROMAN_ORDINAL})(?=(?:(?:,| et| ou|-)?(?: au| du| le)?[ -]?{_ROMAN_ORDINAL}){{0,3}} siècles?\b))"
 )
-_ROMAN_ENDING = re.compile("(?:e|è|ème|er)\\Z")
-_WORDS = {lang: "|".join(reversed(words)) for lang, words in _ORDINALS.items()}
-_CENTURY = {  # written in any way
-    "en": re.compile(rf"(?<![\w-])((?i:{_WORDS['en']})|\d{{1,2}}(?:st|nd|rd|th))(?=[ -]centur(?:y|ies)\b)"),
-    "fr": re.compile(
-        rf"(?<![\w-])((?i:{_WORDS['fr']}|(?:{_ROMAN_NUMBER})(?:e|è|ème|er))|\d{{1,2}}(?:e|er))(?= siècles?\b)"
-    ),
+_ROMAN_ENDING = re.compile("(?:er?|è|ème|ᵉ)\\Z", re.IGNORECASE)
+_WRITTEN_ORDINAL = {  # in words, digits or Roman
+    "en": rf"(?<![\w-])((?i:{'|'.join(reversed(_ORDINALS['en']))})|\d{{1,2}}(?:st|nd|rd|th))(?!\w)",
+    "fr": rf"(?<![\w-])((?i:{'|'.join(reversed(_ORDINALS['fr']))}|{_ROMAN_ORDINAL})|\d{{1,2}}(?:er?|è|ème))(?!\w)",
 }
+_ANY_ORDINAL = {lang: re.compile(pattern) for lang, pattern in _WRITTEN_ORDINAL.items()}
+_CENTURY = {
+    "en": re.compile(_WRITTEN_ORDINAL["en"] + r"(?=[ -]centur(?:y|ies)\b)"),
+    "fr": re.compile(_WRITTEN_ORDINAL["fr"] + r"(?= siècles?\b)"),
+}
+_BEGIN = re.compile(r"(?:[,:;(]\s+|\b(?:[Oo]pen|[Cc]losed|available|runs|works?|working|is|are)\s+)\Z")  # of a span
 _FRENCH_MONTHS = {"janv": "janvier", "févr": "février", "avr": "avril", "juil": "juillet", "sept": "septembre"}
 _FRENCH_MONTHS |= {"oct": "octobre", "nov": "novembre", "déc": "décembre"}
 _FRENCH_DAY = re.compile(
@@ -83,7 +85,7 @@ def plain_dates(text: str, src_lang: str) -> str:
     if src_lang == "fr":
         text = _FRENCH_DAY.sub(lambda match: f"{match[1]} {_FRENCH_MONTHS[match[2]]}", text)
         text = _FRENCH_FIRST.sub(_in_letters, text)
-        if "siècle" in text:
+        if "siècle" in text.lower():
             text = _ROMAN_CENTURY.sub(lambda match: _ORDINALS["fr"][_number(match[1], "fr") - 1], text)
     elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
@@ -111,16 +113,28 @@ def with_centuries(text: str, output: str, lang: str) -> str:
     >>> with_centuries("au XIIe siècle", "in the 11th century", "en")
     'in the twelfth century'
     """
-    wanted, found = _centuries(text, "en" if lang == "fr" else "fr"), _centuries(output, lang)
-    is_wrong = len(wanted) == len(found) == 1 and wanted != found and 1 <= wanted[0] <= len(_ROMAN)
+    other = "en" if lang == "fr" else "fr"
+    wanted, found = _centuries(text, other), _centuries(output, lang)
+    alone = (
+        len(wanted)
+        == len(found)
+        == len(_ANY_ORDINAL[other].findall(text))
+        == len(_ANY_ORDINAL[lang].findall(output))
+        == 1
+    )
+    is_wrong = alone and wanted != found and 1 <= wanted[0] <= len(_ROMAN)
 
     def written(match: re.Match[str]) -> str:
         number = wanted[0] if is_wrong else _number(match[1], lang)
-        if lang == "fr" and 1 <= number <= len(_ROMAN):
-            return f"{_ROMAN[number - 1]}{'er' if number == 1 else 'e'}"
+        if lang == "fr" and 1 < number <= len(_ROMAN) and (is_wrong or not match[1][0].isdigit()):
+            return f"{_ROMAN[number - 1]}e"
         return _ORDINALS[lang][number - 1] if is_wrong else match[0]
 
-    return _CENTURY[lang].sub(written, output) if found else output
+    output = _CENTURY[lang].sub(written, output) if found else output
+    if is_wrong and lang == "en":
+        word = _ORDINALS["en"][wanted[0] - 1]
+        output = re.sub(rf"\b([Aa])n? (?={word}\b)", r"\1n " if word.startswith("e") else r"\1 ", output)
+    return output
 
 
 def _centuries(text: str, lang: str) -> list[int]:
@@ -130,7 +144,7 @@ def _centuries(text: str, lang: str) -> list[int]:
 
 def _number(ordinal: str, lang: str) -> int:
     if ordinal[0].isdigit():
-        return int(ordinal.rstrip("stndrheè"))
+        return int(ordinal.rstrip("stndrheèm"))
     if ordinal.lower() in _ORDINALS[lang]:
         return _ORDINALS[lang].index(ordinal.lower()) + 1
     return _ROMAN.index(_ROMAN_ENDING.sub("", ordinal).upper()) + 1
@@ -138,11 +152,22 @@ def _number(ordinal: str, lang: str) -> int:
 
 def _span_of_days(span: re.Match[str]) -> str:
     """Return days of a month with words between them, each with its month."""
-    _, month, first, other, last = span.groups()
-    days = f"{first} {_full(month)} to {last} {_full(other or month)}"
-    if _BEFORE_SPAN.search(span.string, max(0, span.start() - 10), span.start()):
-        return days
-    return f"{'from' if span.start() else 'From'} {days}"
+    _, month, first, other, last = span.group(0, 1, "start", 3, "end")
+    if not other and int(first) >= int(last):
+        return span[0]  # a score
+    before = span.string[max(0, span.start() - 20) : span.start()]
+    return from_to(before, f"{first} {_full(month)}", f"{last} {_full(other or month)}")
+
+
+def from_to(before: str, start: str, end: str) -> str:
+    """Return a span of days in words, with "from" where nothing before it stands in its place.
+
+    >>> from_to("Open ", "Monday", "Friday"), from_to("the week of ", "3 May", "9 May")
+    ('from Monday to Friday', '3 May to 9 May')
+    """
+    if not before or _BEGIN.search(before):
+        return f"{'from' if before else 'From'} {start} to {end}"
+    return f"{start} to {end}"
 
 
 def _in_letters(first: re.Match[str]) -> str:

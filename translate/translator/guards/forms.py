@@ -34,7 +34,11 @@ _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]{2,31}\d{0,2});")
 _MANY_SPACES = re.compile(" {2,}")
 _DOTTED_TIME = re.compile(r"(?<=\d)\.(?=[0-5]\d\s?[AaPp]\.?[Mm]\b)")  # 6.30 p.m.
-_MIXED = re.compile(r"(?<![\w.,/])(\d{1,3}) (1/[234]|[23]/[34])(?![\w/])")  # 1 1/2
+_MIXED = re.compile(  # 1 1/2 cups
+    r"(?<![\w.,/])(\d{1,3}) (1/[234]|[23]/[34])(?= (?:cups?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lbs?"
+    r"|ounces?|oz|inch(?:es)?|feet|miles?|hours?|days?|weeks?|months?|years?|pints?|quarts?|litres?|liters?|kg|tasses?"
+    r"|heures?|livres?|cuillères?)\b)"
+)
 _FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾"}
 _SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
 _LONG_DASH = re.compile(r"(?<=\w)—(?=\w)")  # between clauses

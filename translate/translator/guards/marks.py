@@ -85,7 +85,9 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
     for pattern, replacement in rules:
         change = methodcaller("expand", replacement)
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
-    outputs = [with_and_or(text, with_centuries(text, output, found.tgt_lang), found.tgt_lang) for output in outputs]
+    outputs = [with_and_or(text, output, found.tgt_lang) for output in outputs]
+    if not kept:
+        outputs = [with_centuries(text, output, found.tgt_lang) for output in outputs]
     if any(re.search('["«»“”]', part) for part in kept):
         return found.with_texts(outputs)
     spans = [len(next(filter(None, match.groups())).split()) for match in _QUOTED.finditer(text)]

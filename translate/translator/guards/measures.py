@@ -35,8 +35,10 @@ _MEASURES = (
 )
 _NUMBER = r"(?<![\w.,/])(?!1\b[^.,/])(\d+(?:[.,/]\d+)*)"
 _BEFORE_MARK = re.compile(r"(?<![\w.,/])(?:1?\d{1,2})(?:[./]\d+)?\Z")  # of inches
-_FEET = re.compile(r"(?<=\d) ?ft\b\.?(?: (\d{1,2}) ?in\b\.?)?")  # 5 ft 10 in
-_MILES = re.compile(r"(?<=\d) ?mi\b")
+_FEET = re.compile(
+    r"(?<=\d) ?ft\b\.?(?: (\d{1,2}) ?in\b\.?(?=[,;:)]| (?:tall|high|long|wide|deep)\b|\.?\Z))?"
+)  # 5 ft 10 in
+_MILES = re.compile(r"(?<=\d) ?mi\b(?=[.,;:)]|\Z| (?:from|to|away|north|south|east|west|off|of|long|per|an)\b)")
 _ENGLISH = {one: re.compile(rf"{_NUMBER}(?:{one.english})\b(?!-)") for one in _MEASURES}
 _WRITTEN = {one: re.compile(rf"(\d+(?:[.,/]\d+)*)[ \u00a0\u202f]?(?:{one.written})(?!\w)") for one in _MEASURES}
 

@@ -52,7 +52,7 @@ def numbers_of_the_language(
 
     Changed is what stands in the translation as in the source, or half so, between English and French alone. English
     numbers with decimals count only beside a unit or a currency: "Python 3.11" keeps its mark. In texts with amounts,
-    currency symbols go where the language has them, "$5" to "5 $". Bytes become octets, "5 GB" to "5 Go".
+    currency symbols go where the language has them, "$5" to "5 $". French has octets, "5 Go".
 
     Args:
         texts: Clean sources.

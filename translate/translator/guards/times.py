@@ -24,19 +24,25 @@ _FRENCH_MINUTES = re.compile(rf"{_FRENCH_HOUR}\s?([0-5]\d)(?![\w:])")
 _FRENCH_TIME = re.compile(rf"{_FRENCH_HOUR}(?:\s?([0-5]\d))?(?![\w:])")
 _FRENCH_SPAN = re.compile(rf"{_FRENCH_TIME.pattern}(?: à | et |\s?[-–]\s?){_FRENCH_TIME.pattern}")
 _FRENCH_HALF = re.compile(rf"{_FRENCH_TIME.pattern} (?:du|de l')\s?(matin|soir|après-midi)")
-_LASTS = (  # what stands before French hours that are no time of day, and behind them
-    r"(?:dur(?:e|ent|é|ée|era|ait|ant)|pendant|en|dans|[Ii]l y a|cuire|mijoter|reposer|[Aa]tten\w+(?! \d+\s?h\s?\d)"
-    r"|faut|[Pp]lus de|[Mm]oins de|toutes les|(?:Durée|[Tt]emps|Préparation|Cuisson|Repos|Trajet)(?: de \w+)?\s?:)"
+_BEFORE_DURATION = (  # what stands before French hours that are no time of day
+    r"(?:dur(?:e|ent|é|ée|era|ait|ant)|[Pp]endant|[Ee]n|[Dd]ans|[Ii]l y a|cuire|mijoter|reposer|faut"
+    r"|[Aa]tten(?!tion)\w+(?! \d+\s?h\s?\d)|[Pp]lus de|[Mm]oins de|toutes les"
+    r"|(?:[Dd]urée|[Tt]emps|[Pp]réparation|[Cc]uisson|[Tt]rajet)(?: de \w+)?\s?:?)"
     r"(?: encore| environ| de| au moins| près de)? "
 )
-_OF_WHAT = (
+_BEHIND_DURATION = (
     r" (?:par (?:jour|semaine|mois|an)\b|de (?:route|vol|marche|train|voiture|trajet|travail|cours|cuisson|repos"
     r"|sommeil|retard|attente|conduite|avance|pause|plus)\b|d'(?:attente|avion|avance|étude)\b)"
 )
-LASTING = re.compile(rf"(?<!\w)({_LASTS})?(?<![\d.,:/])(\d{{1,3}})\s?h(?:\s?([0-5]\d))?(?!\w)(?(1)|(?={_OF_WHAT}))")
+LASTING = re.compile(  # no part of "8h-12h"
+    rf"(?<!\w)({_BEFORE_DURATION})?(?<![\d.,:/–-])(?<![–-] )(?<!\bà )(\d{{1,3}})\s?h(?:\s?([0-5]\d))?"
+    rf"(?!\w|\s?[–-]\s?\d| à \d)(?(1)|(?={_BEHIND_DURATION}))"
+)
+_HOURS_AND_MINUTES = re.compile(r"(?<![\w.,:/])(\d{1,2})\s?h\s?([0-5]?\d)\s?(?:min|mn)(?![\w/])")
 _MINUTES = re.compile(r"(?<![\w.,:/])(\d{1,3})\s?(?:min|mn)(?![\w/]|\.\w)(?:\.(?= [a-zà-ÿ]))?")
-_BEHIND_PREPOSITION = re.compile(
-    rf"\b([Aa]près|[Aa]vant|[Vv]ers|[Dd]ès|[Jj]usqu'à|[ÀAà] partir de) {_FRENCH_HOUR}(?![\w:]|\s\d| (?:du|de) )"
+_BEHIND_PREPOSITION = re.compile(  # no "après 1 h au four"
+    r"\b([Aa]près|[Aa]vant|[Vv]ers|[Dd]ès|[Jj]usqu['’]à|[ÀAà] partir de) ([6-9]|1\d|2[0-3])\s?h"
+    r"(?![\w:]|\s\d| (?:du|de|d'|avant|après|au four|plus) )"
 )
 _HALF = r"\s?[AaPp]\.?[Mm](?!\w)\.?"
 _SPAN = {  # "9:00-17:00", and the words that may stand before it
@@ -59,6 +65,8 @@ _ONE_HALF = re.compile(  # from 7 to 8 pm
     r"(?<![\w.,:/-])(?P<hour>1?\d)(?P<minute>:[0-5]\d)?(?P<word> (?:to|and|or|until|till) )"
     r"(?P<end>(?P<last>1?\d)(?::[0-5]\d)?(?P<half>\s?[AaPp]\.?[Mm](?!\w)\.?))"
 )
+_BETWEEN = re.compile(r"\b[Bb]etween \Z")
+_BEFORE_CLOCK = re.compile(r"\b(?:at|from|to|until|till|by|after|before|around|about|between|and|since)\s\Z")
 _SPELLED = re.compile(r"\b(?:demie?|quart|past|quarter|noon|midnight|midi|minuit)\b")
 _BARE_TIME = re.compile(
     r"(?<![\w.,:])(?<!\d[ \u00a0\u202f])(\d{1,2})[ \u00a0\u202f](\d\d)(?![\w:]|[ \u00a0\u202f.,]?[\dh])"
@@ -79,11 +87,12 @@ def plain_times(text: str, src_lang: str) -> str:
     >>> plain_times("Open Monday 9:00-17:00, from 9-11 a.m. on Sundays.", "en")
     'Open Monday from 9:00 to 17:00, from 9 a.m. to 11 a.m. on Sundays.'
     >>> plain_times("De 9h à 18 h 30, un jour 14h-16h, après 19h : un trajet de 2h.", "fr")
-    'De 9:00 à 18:30, un jour de 14:00 à 16:00, après 19:00 : un trajet de 2h.'
+    'De 9:00 à 18:30, un jour de 14:00 à 16:00, après 19:00 : un trajet de 2 heures.'
     >>> plain_times("Il dure 3 h, pas pendant 1h30, soit 35 h par semaine et 20 min.", "fr")
     'Il dure 3 heures, pas pendant 1 heure et 30 minutes, soit 35 heures par semaine et 20 minutes.'
     """
     if src_lang == "fr":
+        text = _HOURS_AND_MINUTES.sub(lambda match: _duration("", *match.groups()), text)
         text = _MINUTES.sub(lambda match: f"{match[1]} minute{'s' if int(match[1]) > 1 else ''}", text)
         text = LASTING.sub(_in_hours, text)
         text = _FRENCH_SPAN.sub(lambda match: _FRENCH_TIME.sub(_with_colon, match[0]), text)
@@ -109,7 +118,9 @@ def _with_both_halves(span: re.Match[str]) -> str:
     hour, last = int(span["hour"]), int(span["last"])
     if not (1 <= hour <= _HOURS_OF_HALF and 1 <= last <= _HOURS_OF_HALF):
         return span[0]
-    half = span["half"]
+    if " and " in span["word"] and not _BETWEEN.search(span.string, max(0, span.start() - 10), span.start()):
+        return span[0]
+    half = span["half"] if "." in span["half"][:-1] else span["half"].rstrip(".")
     if hour % _HOURS_OF_HALF > last % _HOURS_OF_HALF:
         half = half.translate(str.maketrans("apAP", "paPA"))
     return f"{span['hour']}{span['minute'] or ''}{half}{span['word']}{span['end']}"
@@ -117,8 +128,11 @@ def _with_both_halves(span: re.Match[str]) -> str:
 
 def _in_hours(lasting: re.Match[str]) -> str:
     """Return how long something lasts in words."""
-    before, hours, minutes = lasting.groups(default="")
-    rest = f" et {int(minutes)} minutes" if minutes and int(minutes) else ""
+    return _duration(*lasting.groups(default=""))
+
+
+def _duration(before: str, hours: str, minutes: str) -> str:
+    rest = f" et {int(minutes)} minute{'s' if int(minutes) > 1 else ''}" if minutes and int(minutes) else ""
     return f"{before}{hours} {'heure' if int(hours) < 2 else 'heures'}{rest}"
 
 
@@ -206,13 +220,19 @@ def _half_written(text: str, output: str) -> dict[str, str]:
     {'6:30': '18:30'}
     """
     hours, written = {_clock(match) for match in HOUR.finditer(LASTING.sub("", text))}, {}
-    for match in HOUR.finditer(output):
+    found = list(HOUR.finditer(output))
+    clocks, has_half = {_clock(match) for match in found}, _ENGLISH_HALF.search(output) is not None
+    for match in found:
         hour, minute = _clock(match)
-        if "h" in match[0] and (hour, minute) in hours:
+        if (
+            "h" in match[0]
+            and (hour, minute) in hours
+            and _BEFORE_CLOCK.search(output, max(0, match.start() - 10), match.start())
+        ):
             written[match[0]] = write_time(match[0], "en")
         afternoon = (hour + _HOURS_OF_HALF, minute)
-        lost = afternoon in hours and (hour, minute) not in hours and match["minute"] and not match["half"]
-        if lost and not _ENGLISH_HALF.search(output):
+        is_lost = afternoon in hours - clocks and (hour, minute) not in hours and match["minute"] and not match["half"]
+        if is_lost and not has_half:
             written[match[0]] = f"{afternoon[0]}:{minute:02}"
     for pattern in (_OPEN_SPAN, _HALF_OPEN_SPAN):
         for match in pattern.finditer(output):
