@@ -114,7 +114,7 @@ def test_times_are_written_as_the_language_does() -> None:
         ("Rendez-vous entre 9h et 18h.", "en", " between 9:00 and 18:00."),
         ("Meet me at 6.30 p.m. on Monday.", "fr", "à 18\u00a0h\u00a030 lundi"),
         ("Ouvert 9h-17h", "en", "from 9:00 to 17:00"),
-        ("Open 9:00-17:00", "fr", "de 9\u00a0h\u00a000 à 17\u00a0h\u00a000"),
+        ("Open 9:00-17:00", "fr", "de 9\u00a0h à 17\u00a0h"),
         ("Le trajet dure 3 h.", "en", "3 hours"),
         ("Le 1er jour", "en", "first day"),
         ("La commande n° 98765 a été expédiée.", "en", "order number 98765"),
