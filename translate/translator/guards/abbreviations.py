@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from translate.translator.guards.dates import from_to
+from translate.translator.guards.dates import MONTH_BEGINNINGS, from_to
 
 _ENGLISH = {
     "appt": "appointment",
@@ -73,19 +73,15 @@ _FRENCH = {
     "tjs": "toujours",
     "tkt": "ne t'inquiète pas",
 }
+_ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
+_DAYS = {day[:3].lower(): day for day in [*_ENGLISH_DAYS, *_FRENCH_DAYS]}
+_ENGLISH_SHORT_DAYS = ("Mon", "Tue", "Tues", "Wed", "Thu", "Thurs", "Fri", "Sat", "Sun")
 _WITH_STOP = {
     "en": {
         "approx.": "approximately",
         "dept.": "department",
-        "Mon.": "Monday",
-        "Tue.": "Tuesday",
-        "Tues.": "Tuesday",
-        "Wed.": "Wednesday",
-        "Thu.": "Thursday",
-        "Thurs.": "Thursday",
-        "Fri.": "Friday",
-        "Sat.": "Saturday",
-        "Sun.": "Sunday",
+        **{f"{short}.": _DAYS[short[:3].lower()] for short in _ENGLISH_SHORT_DAYS},
     },
     "fr": {
         "av. J.-C.": "avant Jésus-Christ",
@@ -97,7 +93,6 @@ _WITH_STOP = {
         "tél.": "téléphone",
     },
 }
-_FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
 _DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
 _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
@@ -108,23 +103,23 @@ _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
     r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
 )
-_ENGLISH_DAYS = {
-    day[:3].lower(): day for day in ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-}
 _SHORT_DAYS = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b"
-_ANY_DAY = rf"{_SHORT_DAYS}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
+_ANY_DAY = rf"{_SHORT_DAYS}|(?:{'|'.join(_ENGLISH_DAYS)})\b"
 _ENGLISH_SPAN = re.compile(  # Mon-Fri, Monday through Friday, but "Monday to Friday" as it is
     rf"(?<![\w-])(?i:({_ANY_DAY})(?:\s?[-–]\s?| thru | through )({_ANY_DAY}))(?!-)"
     rf"|(?<![\w-])({_SHORT_DAYS}) to ({_SHORT_DAYS})(?!-)"
 )
-_MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
+_MONTH = rf"(?:{MONTH_BEGINNINGS})[a-z]*\b"
 _CLOCK = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?::\d\d|\s?[ap]\.?m\b)"
 _SHORT_DAY = re.compile(  # beside a time or a date; not "the Sun"
-    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:{_CLOCK}|at {_CLOCK}|{_MONTHS}\.? \d"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}))"
+    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:{_CLOCK}|at {_CLOCK}|{_MONTH}\.? \d"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}))"
 )
 _SHORT_DAY_LIST = re.compile(  # Mon, Wed and Fri
     rf"(?<![\w-])(?<!\b[Tt]he ){_SHORT_DAYS}(?:, {_SHORT_DAYS})*,? (?:and|or|&) {_SHORT_DAYS}(?=[\s,.;:)]|\Z)"
+)
+_SAINT = re.compile(  # on St. Patrick's Day, not "Main St. Tom's house"
+    r"(?:\A|(?<=, )|(?<=\b[Oo]n )|(?<=\b(?:at|of|to) )|(?<=\b(?:for|the) ))St\. (?=[A-Z][a-z]+['’]s )"
 )
 _SPOONS = re.compile(  # 2 c. à s.
     r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
@@ -173,7 +168,7 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
 
 def _french_day(short: re.Match[str]) -> str:
     own = short[short.lastindex or 1]
-    day = next(day for day in _FRENCH_DAYS if day.startswith(own.lower()))
+    day = _DAYS[own.lower()]
     return day.capitalize() if own.istitle() else day
 
 
@@ -183,7 +178,7 @@ def _spoons(short: re.Match[str]) -> str:
 
 def _english_days(short: re.Match[str]) -> str:
     """Return a day, or a span of days with words, in full, and in lower case if it is."""
-    days = [_ENGLISH_DAYS.get(day[:3].lower(), day) for day in short.groups() if day]
+    days = [_DAYS[day[:3].lower()] for day in short.groups() if day]
     if len(days) == 1:
         return days[0]
     words = from_to(short.string[max(0, short.start() - 20) : short.start()], *days)
@@ -209,14 +204,9 @@ _PATTERNS = {
         (_SHORT_DAY, _english_days),
         (_SHORT_DAY_LIST, lambda days: re.sub(f"({_SHORT_DAYS})", _english_days, days[0])),
         (re.compile(r"(?<=\d) through (?=\d)"), " to "),
-        (
-            re.compile(
-                r"(?:\A|(?<=, )|(?<=\b[Oo]n )|(?<=\b(?:at|of|to) )|(?<=\b(?:for|the) ))St\. (?=[A-Z][a-z]+['’]s )"
-            ),
-            "Saint ",
-        ),
+        (_SAINT, "Saint "),
         (re.compile(r"\bPh\.D\.?(?=\s+[a-z]|[,;:)])"), "PhD"),
-        (re.compile(r"\b(B|M)\.(A|Sc?)\. (?=in [A-Z\w])"), r"\1\2 "),
+        (re.compile(r"\b(B|M)\.(A|Sc?)\. (?=in \w)"), r"\1\2 "),
         (re.compile(r"\ba\.k\.a\. "), "also known as "),
         (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
         (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),

@@ -7,6 +7,7 @@ import re
 _MONTHS = "January February March April May June July August September October November December"
 _SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
 _FULL_MONTHS = {month[:3]: month for month in _MONTHS.split()}
+MONTH_BEGINNINGS = "|".join(_FULL_MONTHS)
 _MONTH = rf"({'|'.join(_MONTHS.split())}|(?:{'|'.join(_SHORT_MONTHS.split())})\b\.?)(?!\w)"
 _BEHIND_DAYS = (
     "at|and|or|to|from|in|for|the|we|I|he|she|it|they|is|was|will|by|until|with|on|as|when|if|because|who|which|there|you|"
@@ -54,7 +55,8 @@ _CENTURY = {
     "en": re.compile(_WRITTEN_ORDINAL["en"] + r"(?=[ -]centur(?:y|ies)\b)"),
     "fr": re.compile(_WRITTEN_ORDINAL["fr"] + r"(?= siècles?\b)"),
 }
-_BEGIN = re.compile(r"(?:[,:;(]\s+|\b(?:[Oo]pen|[Cc]losed|available|runs|works?|working|is|are)\s+)\Z")  # of a span
+_CENTURY_WORD = {"en": "centur", "fr": "siècle"}
+_BEFORE_FROM = re.compile(r"(?:[,:;(]\s+|\b(?:[Oo]pen|[Cc]losed|available|runs|works?|working|is|are)\s+)\Z")
 _FRENCH_MONTHS = {"janv": "janvier", "févr": "février", "avr": "avril", "juil": "juillet", "sept": "septembre"}
 _FRENCH_MONTHS |= {"oct": "octobre", "nov": "novembre", "déc": "décembre"}
 _FRENCH_DAY = re.compile(
@@ -113,33 +115,28 @@ def with_centuries(text: str, output: str, lang: str) -> str:
     >>> with_centuries("au XIIe siècle", "in the 11th century", "en")
     'in the twelfth century'
     """
-    other = "en" if lang == "fr" else "fr"
-    wanted, found = _centuries(text, other), _centuries(output, lang)
-    alone = (
-        len(wanted)
-        == len(found)
-        == len(_ANY_ORDINAL[other].findall(text))
-        == len(_ANY_ORDINAL[lang].findall(output))
-        == 1
-    )
-    is_wrong = alone and wanted != found and 1 <= wanted[0] <= len(_ROMAN)
+    if _CENTURY_WORD[lang] not in output:
+        return output
+    wanted, found = _only_century(text, "en" if lang == "fr" else "fr"), _only_century(output, lang)
+    right = wanted if wanted and found is not None and wanted != found and wanted <= len(_ROMAN) else None
 
     def written(match: re.Match[str]) -> str:
-        number = wanted[0] if is_wrong else _number(match[1], lang)
-        if lang == "fr" and 1 < number <= len(_ROMAN) and (is_wrong or not match[1][0].isdigit()):
+        number = right or _number(match[1], lang)
+        if lang == "fr" and 1 < number <= len(_ROMAN) and (right or not match[1][0].isdigit()):
             return f"{_ROMAN[number - 1]}e"
-        return _ORDINALS[lang][number - 1] if is_wrong else match[0]
+        return _ORDINALS[lang][number - 1] if right else match[0]
 
-    output = _CENTURY[lang].sub(written, output) if found else output
-    if is_wrong and lang == "en":
-        word = _ORDINALS["en"][wanted[0] - 1]
+    output = _CENTURY[lang].sub(written, output)
+    if right and lang == "en":
+        word = _ORDINALS["en"][right - 1]
         output = re.sub(rf"\b([Aa])n? (?={word}\b)", r"\1n " if word.startswith("e") else r"\1 ", output)
     return output
 
 
-def _centuries(text: str, lang: str) -> list[int]:
-    """Return the numbers of the centuries of a text, in digits, Roman or in words."""
-    return [_number(match[1], lang) for match in _CENTURY[lang].finditer(text)]
+def _only_century(text: str, lang: str) -> int | None:
+    """Return the number of the century in a text that has no other ordinal."""
+    centuries, ordinals = _CENTURY[lang].findall(text), _ANY_ORDINAL[lang].findall(text)
+    return _number(centuries[0], lang) if len(centuries) == len(ordinals) == 1 else None
 
 
 def _number(ordinal: str, lang: str) -> int:
@@ -165,7 +162,7 @@ def from_to(before: str, start: str, end: str) -> str:
     >>> from_to("Open ", "Monday", "Friday"), from_to("the week of ", "3 May", "9 May")
     ('from Monday to Friday', '3 May to 9 May')
     """
-    if not before or _BEGIN.search(before):
+    if not before or _BEFORE_FROM.search(before):
         return f"{'from' if before else 'From'} {start} to {end}"
     return f"{start} to {end}"
 

@@ -34,12 +34,12 @@ _ACCENT = re.compile(r"(?<=[^\W\d_])[\u00b4\u2032\u02bc](?=[^\W\d_])")  # for an
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]{2,31}\d{0,2});")
 _MANY_SPACES = re.compile(" {2,}")
 _DOTTED_TIME = re.compile(r"(?<=\d)\.(?=[0-5]\d\s?[AaPp]\.?[Mm]\b)")  # 6.30 p.m.
+_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾"}
 _MIXED = re.compile(  # 1 1/2 cups
-    r"(?<![\w.,/])(\d{1,3}) (1/[234]|[23]/[34])(?= (?:cups?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lbs?"
+    rf"(?<![\w.,/])(\d{{1,3}}) ({'|'.join(_FRACTIONS)})(?= (?:cups?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lbs?"
     r"|ounces?|oz|inch(?:es)?|feet|miles?|hours?|days?|weeks?|months?|years?|pints?|quarts?|litres?|liters?|kg|tasses?"
     r"|heures?|livres?|cuillères?)\b)"
 )
-_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾"}
 _SHORT_DASH = re.compile(r"(?<=\w)–(?=\w)")  # of a range or a score
 _LONG_DASH = re.compile(r"(?<=\w)—(?=\w)")  # between clauses
 _TIGHT = re.compile(  # marks within a word, behind which a space was forgotten
@@ -137,7 +137,7 @@ def plain_characters(text: str) -> str:
     if "&" in text:
         text = clean_text(_ENTITY.sub(lambda match: unescape(match[0]), text))
     text = _LONG_DASH.sub(" - ", _SHORT_DASH.sub("-", text.translate(_PLAIN)))
-    text = _MIXED.sub(lambda match: match[1] + _FRACTIONS.get(match[2], f" {match[2]}"), text)
+    text = _MIXED.sub(lambda match: match[1] + _FRACTIONS[match[2]], text)
     text = _DOTTED_TIME.sub(":", _ACCENT.sub("'", _MANY_SPACES.sub(" ", text)))
     return " ".join(map(_spaced_word, text.split(" "))) if _TIGHT.search(text) else text
 
@@ -242,7 +242,7 @@ def _is_short(text: str) -> bool:
 def _is_line(text: str) -> bool:
     """Return whether a text has no mark at its end, and either no capitals or few words, the first not all capitals."""
     few = not text[1:2].isupper() and _SHORT < len(_WORDS.findall(text)) <= _LINE
-    return text[-1].isalnum() and (few or text.islower())
+    return _is_typed(text) or (few and text[-1].isalnum())
 
 
 def _is_typed(text: str) -> bool:

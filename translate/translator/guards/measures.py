@@ -35,9 +35,9 @@ _MEASURES = (
 )
 _NUMBER = r"(?<![\w.,/])(?!1\b[^.,/])(\d+(?:[.,/]\d+)*)"
 _BEFORE_MARK = re.compile(r"(?<![\w.,/])(?:1?\d{1,2})(?:[./]\d+)?\Z")  # of inches
-_FEET = re.compile(
+_FEET = re.compile(  # 5 ft 10 in
     r"(?<=\d) ?ft\b\.?(?: (\d{1,2}) ?in\b\.?(?=[,;:)]| (?:tall|high|long|wide|deep)\b|\.?\Z))?"
-)  # 5 ft 10 in
+)
 _MILES = re.compile(r"(?<=\d) ?mi\b(?=[.,;:)]|\Z| (?:from|to|away|north|south|east|west|off|of|long|per|an)\b)")
 _ENGLISH = {one: re.compile(rf"{_NUMBER}(?:{one.english})\b(?!-)") for one in _MEASURES}
 _WRITTEN = {one: re.compile(rf"(\d+(?:[.,/]\d+)*)[ \u00a0\u202f]?(?:{one.written})(?!\w)") for one in _MEASURES}
@@ -51,9 +51,7 @@ def plain_measures(text: str) -> tuple[str, tuple[Measure, ...]]:
     """
     if not any(map(str.isdigit, text)):
         return text, ()
-    text = _MILES.sub(
-        " miles", _FEET.sub(lambda match: f" feet{f' {match[1]} inches' if match[1] else ''}", _with_inches(text))
-    )
+    text = _MILES.sub(" miles", _FEET.sub(_in_feet, _with_inches(text)))
     used = tuple(one for one in _MEASURES if _ENGLISH[one].search(text) and not _WRITTEN[one].search(text))
     for one in used:
         text = _ENGLISH[one].sub(rf"\1{one.stand_in}", text)
@@ -69,6 +67,10 @@ def french_measures(output: str, used: tuple[Measure, ...]) -> str:
     for one in used:
         output = _WRITTEN[one].sub(partial(_french, one), output)
     return output
+
+
+def _in_feet(short: re.Match[str]) -> str:
+    return f" feet {short[1]} inches" if short[1] else " feet"
 
 
 def _french(measure: Measure, match: re.Match[str]) -> str:
