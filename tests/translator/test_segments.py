@@ -39,6 +39,8 @@ def test_a_paragraph_is_cut_where_sentences_end_and_nowhere_else() -> None:
     assert split_paragraph(text, lambda piece: True) == [text]
     whole = "Come at 9 a.m. Monday, approx. 500 of you, or on Sept. 11, 2001.", "Or in janv. 2020, said Gov. Brown."
     assert split_paragraph(" ".join(whole), lambda piece: False) == [*whole]
+    apart = "Mer. 3 déc., bât. C, le long de la mer.", "On joue.", "Sat. 4, Bldg. B, in the sun.", "We play."
+    assert split_paragraph(" ".join(apart), lambda piece: False) == [*apart]
     months = "I came in Sept.", "He went in Oct."
     assert split_paragraph(" ".join(months), lambda piece: False) == [*months]
     many = "Yes. " * 2_000 + "No."  # more sentences than Python allows calls within calls

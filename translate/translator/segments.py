@@ -58,11 +58,13 @@ _LONGEST = 12  # characters, more than any abbreviation has
 _ABBREVIATION = re.compile(
     r"(?<![\w.])(?:[^\W\d_]|(?-i:[A-Z](?:\.[A-Z])+)|"
     r"mrs?|ms|drs?|prof|st|mt|no|vs|etc|e\.g|i\.e|cf|[js]r|inc|ltd|co|fig|vol|pp?|ch|mm|mmes?|mlles?|"
-    r"mgr|me|av|env|ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col|a\.m|p\.m|gov|sen|rep|approx|dept|ph\.d|boul)\Z",
+    r"mgr|me|av|env|ex|al|art|bd|éd|nº|rev|gen|sgt|capt|lt|col|a\.m|p\.m|gov|sen|rep|approx|dept|ph\.d|boul|bât|bldg)\Z",
     re.IGNORECASE,
 )
-_BEFORE_DIGITS = re.compile(  # months, and what numbers follow
-    r"(?<!\w)(?:jan|feb|mar|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z", re.IGNORECASE
+_BEFORE_DIGITS = re.compile(  # days, months, and what numbers follow
+    r"(?<!\w)(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|lun|mar|mer|jeu|ven|sam|dim|"
+    r"jan|feb|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z",
+    re.IGNORECASE,
 )
 
 

@@ -11,6 +11,8 @@ from translate.translator.guards.dates import plain_dates, with_centuries
         ("On March 14th at noon", "en", "On 14 March at noon"),
         ("The 3rd of May, May 5.", "en", "3 May, 5 May."),
         ("December 25, 1977, Oct. 5", "en", "25 December 1977, 5 October"),
+        ("3 Dec, 4 Sept. 2020, on 5 Jan.", "en", "3 December, 4 September 2020, on 5 January."),
+        ("1.5 Mar, 3 Marches, 9:30 Dec", "en", "1.5 Mar, 3 Marches, 9:30 Dec"),
         (
             "July 14 to 28, May 3-5, March 1, 2 and 3",
             "en",

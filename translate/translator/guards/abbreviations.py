@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from translate.translator.guards.dates import MONTH_BEGINNINGS, from_to
 
@@ -31,6 +32,8 @@ _ENGLISH = {
     "ppl": "people",
     "r u": "are you",
     "secs": "seconds",
+    "tba": "to be announced",
+    "tbd": "to be determined",
     "thx": "thanks",
     "tmrw": "tomorrow",
     "u": "you",
@@ -49,6 +52,7 @@ _FRENCH = {
     "bcp": "beaucoup",
     "bjr": "bonjour",
     "bsr": "bonsoir",
+    "cad": "c'est-à-dire",
     "càd": "c'est-à-dire",
     "chui": "je suis",
     "chuis": "je suis",
@@ -61,6 +65,8 @@ _FRENCH = {
     "msg": "message",
     "mtn": "maintenant",
     "parce q": "parce que",
+    "pb": "problème",
+    "pbs": "problèmes",
     "pcq": "parce que",
     "pdt": "pendant",
     "petit-déj": "petit déjeuner",
@@ -72,10 +78,13 @@ _FRENCH = {
     "tjrs": "toujours",
     "tjs": "toujours",
     "tkt": "ne t'inquiète pas",
+    "tt le monde": "tout le monde",
+    "tte la": "toute la",
+    "tt le": "tout le",
 }
-_ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _FRENCH_DAYS = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"]
-_DAYS = {day[:3].lower(): day for day in [*_ENGLISH_DAYS, *_FRENCH_DAYS]}
+_DAYS = {day[:3].lower(): day for day in [*ENGLISH_DAYS, *_FRENCH_DAYS]}
 _ENGLISH_SHORT_DAYS = ("Mon", "Tue", "Tues", "Wed", "Thu", "Thurs", "Fri", "Sat", "Sun")
 _WITH_STOP = {
     "en": {
@@ -98,13 +107,29 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
     rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
-_IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
+_IN_CAPITALS = {
+    "asap",
+    "btw",
+    "fyi",
+    "idk",
+    "imho",
+    "imo",
+    "omg",
+    "pls",
+    "plz",
+    "rdv",
+    "stp",
+    "svp",
+    "tba",
+    "tbd",
+    "thx",
+}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
     r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
 )
 _SHORT_DAYS = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b"
-_ANY_DAY = rf"{_SHORT_DAYS}|(?:{'|'.join(_ENGLISH_DAYS)})\b"
+_ANY_DAY = rf"{_SHORT_DAYS}|(?:{'|'.join(ENGLISH_DAYS)})\b"
 _ENGLISH_SPAN = re.compile(  # Mon-Fri, Monday through Friday, but "Monday to Friday" as it is
     rf"(?<![\w-])(?i:({_ANY_DAY})(?:\s?[-–]\s?| thru | through )({_ANY_DAY}))(?!-)"
     rf"|(?<![\w-])({_SHORT_DAYS}) to ({_SHORT_DAYS})(?!-)"
@@ -123,6 +148,12 @@ _SAINT = re.compile(  # on St. Patrick's Day, not "Main St. Tom's house"
 )
 _SPOONS = re.compile(  # 2 c. à s.
     r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
+)
+
+
+_MEETING = re.compile(  # RDV jeudi, and not "Rendez-vous sur notre site"
+    rf"\A([Rr])endez-vous(?= (?:{'|'.join(_FRENCH_DAYS)}|demain|aujourd'hui|ce (?:soir|matin|midi)|cet après-midi"
+    r"|à \d|devant)\b)"
 )
 
 
@@ -149,10 +180,12 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
     >>> plain_abbreviations("Terms & conditions of Smith & Sons", "en")
     'Terms and conditions of Smith & Sons'
+    >>> plain_abbreviations("AI in the '90s: see p. 5", "en")
+    'Artificial intelligence in the 90s: see page 5'
     >>> plain_abbreviations("Open Mon-Fri, St. Patrick's Day, Wed 3pm: a Ph.D. in chapters 3 through 7", "en")
     "Open from Monday to Friday, Saint Patrick's Day, Wednesday 3pm: a PhD in chapters 3 to 7"
     >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
-    "Rendez-vous à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
+    "On se voit à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
     """
     plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
     text = _WORDS[src_lang].sub(lambda match: _in_full(match, plain[match[0].lower()]), text)
@@ -190,16 +223,28 @@ def _in_full(short: re.Match[str], words: str) -> str:
     own = short[0]
     if own.islower():
         return words
-    begins = _BEGIN.search(short.string, max(0, short.start() - 10), short.start())
-    known = own.lower() in _IN_CAPITALS if own.isupper() and len(own) > 1 else begins
-    if not known:
-        return own
-    return words[0].upper() + words[1:] if begins else words
+    known = own.lower() in _IN_CAPITALS if own.isupper() and len(own) > 1 else _begins_sentence(short)
+    return _in_case(short, words) if known else own
+
+
+def _in_case(short: re.Match[str], words: str) -> str:
+    """Return words with a capital where a sentence begins."""
+    return words[0].upper() + words[1:] if _begins_sentence(short) else words
+
+
+def _begins_sentence(short: re.Match[str]) -> bool:
+    return _BEGIN.search(short.string, max(0, short.start() - 10), short.start()) is not None
 
 
 _PATTERNS = {
     "en": (
         (re.compile(r"\b([Nn])o\. (?=\d|[A-Z]+-?\d)"), r"\1umber "),
+        (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
+        (re.compile(r"(?<!\d )\bpp\. (?=\d)"), "pages "),
+        (re.compile(r"\b([Aa])pt\. (?=\d)"), r"\1partment "),
+        (re.compile(r"\b([Bb])ldg\. (?=[A-Z\d])"), r"\1uilding "),
+        (re.compile(r"(?<!\w)['’](?=[2-9]0s\b)"), ""),  # the '90s
+        (re.compile(r"(?<![\w./@-])AI(?![\w/@-]|\.\w)"), partial(_in_case, words="artificial intelligence")),
         (_ENGLISH_SPAN, _english_days),
         (_SHORT_DAY, _english_days),
         (_SHORT_DAY_LIST, lambda days: re.sub(f"({_SHORT_DAYS})", _english_days, days[0])),
@@ -218,6 +263,9 @@ _PATTERNS = {
         (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
         (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
         (re.compile(r"\b([Tt])h\. (?=\d)"), r"\1hermostat "),
+        (re.compile(r"\b([Bb])ât\. (?=[A-Z\d])"), r"\1âtiment "),
+        (re.compile(r"(?<![\w./@-])IA(?![\w/@-]|\.\w)"), partial(_in_case, words="intelligence artificielle")),
+        (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),
         (_SPOONS, _spoons),
         (_AMPERSAND, "et"),
     ),

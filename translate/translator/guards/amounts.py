@@ -25,6 +25,40 @@ _OTHER_BYTES = {  # behind numbers of a translation, as the language of its sour
     "en": re.compile(rf"(?<=\d)({_SPACE})([kKMGT])o\b"),
 }
 _POUNDS = re.compile(rf"(?<![\w.,])(\d[\d,.]*){_SPACE}lbs?\b(?:\.(?= [a-z]))?")
+_PER = {  # behind a price and a slash
+    "en": {
+        "kg": "a kilo",
+        "lb": "a pound",
+        "person|pers": "per person",
+        "night": "per night",
+        "hour|hr|h": "an hour",
+        "day": "a day",
+        "week|wk": "a week",
+        "month|mo": "a month",
+        "year|yr": "a year",
+    },
+    "fr": {
+        "kg": "le kilo",
+        "litre|l": "le litre",
+        "m²|m2": "par mètre carré",
+        "personne|pers": "par personne",
+        "nuit": "par nuit",
+        "heure|h": "de l'heure",
+        "jour|j": "par jour",
+        "semaine|sem": "par semaine",
+        "mois": "par mois",
+        "an": "par an",
+    },
+}
+_PER_UNIT = {
+    lang: {unit: words for units, words in rows.items() for unit in units.split("|")} for lang, rows in _PER.items()
+}
+_PRICE = rf"(?P<price>[€$£]\d[\d.,]*|\d[\d.,]*{_SPACE}[€$£])"
+_EACH = {
+    lang: re.compile(rf"{_PRICE}{_SPACE}/{_SPACE}(?P<unit>{'|'.join(units)})(?![\w/])(?:(?<=pers)\.)?")
+    for lang, units in _PER.items()
+}
+_NUMBER_SIGN = re.compile(r"(?<![\w#&/])#(?=\d{1,5}(?![\w-]))")  # #12, and no colour
 _CURRENCIES = {
     "en": {"€": "euros", "$": "dollars", "£": "pounds"},
     "fr": {"€": "d'euros", "$": "de dollars", "£": "de livres"},
@@ -33,19 +67,25 @@ _BYTE = {"en": "B", "fr": "o"}
 
 
 def plain_amounts(text: str, src_lang: str) -> str:
-    """Return a text with millions of a currency in words, thousands in digits, bytes behind a space.
+    """Return a text with millions of a currency in words, thousands in digits, bytes behind a space, no "/kg" and "#".
 
     >>> plain_amounts("Un budget de 3,5 M€, dont 45 k€ pour 16Go.", "fr")
     "Un budget de 3,5 millions d'euros, dont 45 000 € pour 16 Go."
     >>> plain_amounts("A $3.5M budget: €2bn, $1.5k and 16GB, weighs 5 lbs.", "en")
     'A 3.5 million dollars budget: 2 billion euros, $1,500 and 16 GB, weighs 5 pounds.'
+    >>> plain_amounts("Room #5, $80/night", "en"), plain_amounts("15 €/kg", "fr")
+    ('Room number 5, $80 per night', '15 € le kilo')
     """
     if not any(map(str.isdigit, text)):
         return text
     millions, thousands = _WRITTEN[src_lang]
     text = _THOUSANDS[src_lang].sub(thousands, _MILLIONS[src_lang].sub(millions, text))
+    text = _EACH[src_lang].sub(lambda match: f"{match['price']} {_PER_UNIT[src_lang][match['unit']]}", text)
     text = _TIGHT_BYTES.sub(r"\1 \2", text)
-    return _POUNDS.sub(r"\1 pounds", text) if src_lang == "en" else text
+    if src_lang == "en":
+        text = _POUNDS.sub(r"\1 pounds", text)
+        text = _NUMBER_SIGN.sub(lambda match: "number " if match.start() else "Number ", text)
+    return text
 
 
 def with_bytes(output: str, lang: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-_MONTHS = "January February March April May June July August September October November December"
+MONTHS = "January February March April May June July August September October November December"
 _SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
-_FULL_MONTHS = {month[:3]: month for month in _MONTHS.split()}
+_FULL_MONTHS = {month[:3]: month for month in MONTHS.split()}
 MONTH_BEGINNINGS = "|".join(_FULL_MONTHS)
-_MONTH = rf"({'|'.join(_MONTHS.split())}|(?:{'|'.join(_SHORT_MONTHS.split())})\b\.?)(?!\w)"
+_MONTH = rf"({'|'.join(MONTHS.split())}|(?:{'|'.join(_SHORT_MONTHS.split())})\b\.?)(?!\w)"
 _BEHIND_DAYS = (
     "at|and|or|to|from|in|for|the|we|I|he|she|it|they|is|was|will|by|until|with|on|as|when|if|because|who|which|there|you|"
     "after|before|since|this|that|has|had|are|were|but|during|where|our|my|your"
@@ -22,6 +22,9 @@ _MONTH_DAYS = re.compile(  # July 14 to 28, July 14 - August 2
     rf"(?P<end>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])(?![.,/]\d)(?=[.;:!?),]|\Z| (?:{_BEHIND_DAYS})\b)"
 )
 _DAY_OF_MONTH = re.compile(rf"\b(?:[Tt]he )?(\d{{1,2}})(?:st|nd|rd|th) (?:of )?{_MONTH}")
+_DAY_OF_SHORT_MONTH = re.compile(  # 3 Dec, but the full stop of a sentence stays
+    rf"(?<![\w.,:/-])(\d{{1,2}}) ({'|'.join(_SHORT_MONTHS.split())})\b(?:\.(?=[\s,;:!?)]))?(?=[\s.,;:!?)]|\Z)"
+)
 _ORDINAL = {
     "en": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:st|nd|rd|th)(?!\w)"),
     "fr": re.compile(r"(?<![\w.,(-])(\d{1,2})(?:e|è|ème|ième)(?!\w)"),
@@ -91,6 +94,7 @@ def plain_dates(text: str, src_lang: str) -> str:
             text = _ROMAN_CENTURY.sub(lambda match: _ORDINALS["fr"][_number(match[1], "fr") - 1], text)
     elif src_lang == "en":
         text = _DAY_OF_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
+        text = _DAY_OF_SHORT_MONTH.sub(lambda match: f"{match[1]} {_full(match[2])}", text)
         text = _MONTH_DAYS.sub(_span_of_days, text)
         text = _MONTH_DAY.sub(lambda match: f"{match[2]} {_full(match[1])}", text)
     words = _ORDINALS[src_lang]

@@ -95,11 +95,16 @@ class Form(NamedTuple):
 
     def restore_all(self, translation: Translation) -> Translation:
         """Return a translation of the text with its first letter in another case in the case and form of the text."""
-        first = str.upper if self.text[:1].isupper() else str.lower
-        outputs = [first(other.text[:1]) + other.text[1:] for other in translation.hypotheses]
+        outputs = [self._in_case(other.text) for other in translation.hypotheses]
         if _is_typed(self.text):
             outputs = [output.rstrip(" .!?\u202f\u00a0").lower() for output in outputs]
         return translation.with_texts([self.restore(output, translation.tgt_lang) for output in outputs])
+
+    def _in_case(self, output: str) -> str:
+        """Return a translation with the case of the text's first letter, but an abbreviation in capitals as it is."""
+        if self.text[:1].isupper():
+            return output[:1].upper() + output[1:]
+        return output if output[1:2].isupper() else output[:1].lower() + output[1:]
 
 
 def plain_form(text: str) -> Form:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import methodcaller
 
+from translate.translator.guards.capitals import with_capitals
 from translate.translator.guards.dates import with_centuries
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
@@ -87,7 +88,9 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
     outputs = [with_and_or(text, output, found.tgt_lang) for output in outputs]
     if not kept:
-        outputs = [with_centuries(text, output, found.tgt_lang) for output in outputs]
+        outputs = [
+            with_capitals(text, with_centuries(text, output, found.tgt_lang), found.tgt_lang) for output in outputs
+        ]
     if any(re.search('["«»“”]', part) for part in kept):
         return found.with_texts(outputs)
     spans = [len(next(filter(None, match.groups())).split()) for match in _QUOTED.finditer(text)]
