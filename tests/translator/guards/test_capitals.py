@@ -9,6 +9,7 @@ from translate.translator.guards.capitals import with_capitals
     ("text", "output", "lang", "written"),
     [
         ("Du 5 juillet au 31 août", "From 5 july to 31 august", "en", "From 5 July to 31 August"),
+        ("Le 12 mai 2026, le 3 mars", "12 may 2026, 3 march, 5 may come", "en", "12 May 2026, 3 March, 5 may come"),
         ("Le lundi, en mars, en mai", "On mondays, in march, in may", "en", "On Mondays, in march, in may"),
         ("Puis-je ? J'ai vu i.", "May i? i've seen i.", "en", "May i? i've seen i."),  # i is a name there
         ("Puis-je ? Je vais voir.", "May i? i'll see, e.i. i18n", "en", "May I? I'll see, e.i. i18n"),

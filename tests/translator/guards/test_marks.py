@@ -109,6 +109,8 @@ def test_marks_within_a_text(text: str, lang: str, read: str) -> None:
     ("output", "lang", "written"),
     [
         ("Venez le 1 mai à 9 h 30, pas le 11 mai.", "fr", "Venez le 1er mai à 9\u00a0h\u00a030, pas le 11 mai."),
+        ("De 9 h à 12 :00, 3 : 4, 5 :123", "fr", "De 9\u00a0h à 12:00, 3\u00a0: 4, 5 :123"),
+        ("At 9:00 a.m, at 5 p.m.", "en", "At 9:00 a.m., at 5 p.m."),
         ("Le 1 janvier, de 9 h à 12 h 5.", "fr", "Le 1er janvier, de 9\u00a0h à 12\u00a0h 5."),
         ("On May 1th, the 22th and the 103th", "en", "On May 1st, the 22nd and the 103rd"),
         ("The 11th, 12th, 113th and 20th", "en", "The 11th, 12th, 113th and 20th"),

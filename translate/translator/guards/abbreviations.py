@@ -104,7 +104,7 @@ _WITH_STOP = {
 }
 _DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
 _FRENCH_DAY = re.compile(  # "la mer. on" is none
-    rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
+    rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d|ouvert|fermé))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
     rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
 _IN_CAPITALS = {
@@ -137,7 +137,7 @@ _ENGLISH_SPAN = re.compile(  # Mon-Fri, Monday through Friday, but "Monday to Fr
 _MONTH = rf"(?:{MONTH_BEGINNINGS})[a-z]*\b"
 _CLOCK = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?::\d\d|\s?[ap]\.?m\b)"
 _SHORT_DAY = re.compile(  # beside a time or a date; not "the Sun"
-    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:{_CLOCK}|at {_CLOCK}|{_MONTH}\.? \d"
+    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:open\b|closed\b|{_CLOCK}|at {_CLOCK}|{_MONTH}\.? \d"
     rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}))"
 )
 _SHORT_DAY_LIST = re.compile(  # Mon, Wed and Fri
@@ -242,6 +242,7 @@ _PATTERNS = {
         (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
         (re.compile(r"(?<!\d )\bpp\. (?=\d)"), "pages "),
         (re.compile(r"\b([Aa])pt\. (?=\d)"), r"\1partment "),
+        (re.compile(r"\b[Aa]ttn(?:\.:|[.:])? (?=[A-Z])"), "For the attention of "),
         (re.compile(r"\b([Bb])ldg\. (?=[A-Z\d])"), r"\1uilding "),
         (re.compile(r"(?<!\w)['’](?=[2-9]0s\b)"), ""),  # the '90s
         (re.compile(r"(?<![\w./@-])AI(?![\w/@-]|\.\w)"), partial(_in_case, words="artificial intelligence")),
@@ -263,6 +264,7 @@ _PATTERNS = {
         (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
         (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
         (re.compile(r"\b([Tt])h\. (?=\d)"), r"\1hermostat "),
+        (re.compile(r"\bPJ(?= ?:)"), "Pièce jointe"),
         (re.compile(r"\b([Bb])ât\. (?=[A-Z\d])"), r"\1âtiment "),
         (re.compile(r"(?<![\w./@-])IA(?![\w/@-]|\.\w)"), partial(_in_case, words="intelligence artificielle")),
         (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),

@@ -59,6 +59,10 @@ _EACH = {
     for lang, units in _PER.items()
 }
 _NUMBER_SIGN = re.compile(r"(?<![\w#&/])#(?=\d{1,5}(?![\w-]))")  # #12, and no colour
+_RATING = re.compile(r"(?<![\w.,/])(\d\.\d)/(5|10|20)(?![\w/]|\.\d)")  # 4.5/5
+_HEIGHT = re.compile(r"(?<![\w.,])([12])\s?m\s?(\d\d)(?!\w)")  # 1m65
+_TAXES = {"TTC": "toutes taxes comprises", "HT": "hors taxes"}
+_WITH_TAXES = re.compile(rf"(?<=[€$£])({_SPACE})({'|'.join(_TAXES)})\b")
 _CURRENCIES = {
     "en": {"€": "euros", "$": "dollars", "£": "pounds"},
     "fr": {"€": "d'euros", "$": "de dollars", "£": "de livres"},
@@ -84,8 +88,10 @@ def plain_amounts(text: str, src_lang: str) -> str:
     text = _TIGHT_BYTES.sub(r"\1 \2", text)
     if src_lang == "en":
         text = _POUNDS.sub(r"\1 pounds", text)
-        text = _NUMBER_SIGN.sub(lambda match: "number " if match.start() else "Number ", text)
-    return text
+        text = _RATING.sub(r"\1 out of \2", text)
+        return _NUMBER_SIGN.sub(lambda match: "number " if match.start() else "Number ", text)
+    text = _WITH_TAXES.sub(lambda match: f"{match[1]}{_TAXES[match[2]]}", text)
+    return _HEIGHT.sub(r"\1,\2 m", text)
 
 
 def with_bytes(output: str, lang: str) -> str:

@@ -17,6 +17,7 @@ _PEOPLES = (
 _ALSO_OTHERS = {"march", "may", "polish"}  # words in small letters
 _WITH_CAPITAL = {word.lower() for word in [*ENGLISH_DAYS, *MONTHS.split(), *_PEOPLES.split()]} - _ALSO_OTHERS
 _SMALL = re.compile(rf"(?<![\w'’./@#-])(?:{'|'.join(sorted(_WITH_CAPITAL))})(?=s?\b(?![/@]|\.\w))")
+_MONTH = re.compile(r"(?<=\d )(?:may|march)(?= \d{4}\b|[.,;:!?)]|\Z)")  # behind a day
 _I = re.compile(r"(?<![\w'’./@#-])i(?=['’](?:m|ll|ve|d)\b|[\s,;!?]|\Z)")
 _LONE_I = re.compile(r"(?<![\w'’])i(?!\w)")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -38,7 +39,8 @@ def with_capitals(text: str, output: str, lang: str) -> str:
     if text == text.lower():
         return output
     if lang == "en":
-        output = _SMALL.sub(lambda match: match[0].capitalize(), output)
+        for words in (_SMALL, _MONTH):
+            output = words.sub(lambda match: match[0].capitalize(), output)
         output = output if _LONE_I.search(text) else _I.sub("I", output)
     first = _FIRST_WORD.match(output)
     if first and text[0].isupper() and first[0].islower() and first[0] not in text:
