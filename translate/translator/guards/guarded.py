@@ -16,6 +16,7 @@ from translate.translator.guards.forms import (
     translate_titles,
 )
 from translate.translator.guards.marks import marks_of_the_language
+from translate.translator.guards.names import copy_names
 from translate.translator.guards.numbers import numbers_of_the_language
 from translate.translator.guards.reading import read_numbers
 from translate.translator.guards.symbols import translate_around
@@ -62,6 +63,7 @@ def guarded_translations(
             found = translate_in_other_case(texts, found, again, kept)
         if decode.copy_guard:
             found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
+            found = copy_names(texts, found, again, kept, form)
             found = copy_lost(texts, found, tokenizer, again, src_lang, kept)
         return found
 
