@@ -29,7 +29,11 @@ from translate.translator.translator import Translator
         ("$5/hourly, $5/mo/user", "en", "$5/hourly, $5/mo/user"),
         ("4.5/5 stars, 4/5, v1.4/5.2", "en", "4.5 out of 5 stars, 4/5, v1.4/5.2"),
         ("1m65, 1 m 80, 3 m 20, 12m50", "fr", "1,65 m, 1,80 m, 3 m 20, 12m50"),
-        ("100 € HT, soit 120 € TTC", "fr", "100 € hors taxes, soit 120 € toutes taxes comprises"),
+        (
+            "Prix HT : 100 € HT, soit 120 € TTC",
+            "fr",
+            "Prix hors taxes : 100 € hors taxes, soit 120 € toutes taxes comprises",
+        ),
         ("15 €/kg, 80€ / nuit, 25 €/pers. max", "fr", "15 € le kilo, 80€ par nuit, 25 € par personne max"),
         ("20 lbs. of rice, 5lb", "en", "20 pounds of rice, 5 pounds"),
         ("It weighs 5 lbs. We", "en", "It weighs 5 pounds. We"),

@@ -62,7 +62,9 @@ _NUMBER_SIGN = re.compile(r"(?<![\w#&/])#(?=\d{1,5}(?![\w-]))")  # #12, and no c
 _RATING = re.compile(r"(?<![\w.,/])(\d\.\d)/(5|10|20)(?![\w/]|\.\d)")  # 4.5/5
 _HEIGHT = re.compile(r"(?<![\w.,])([12])\s?m\s?(\d\d)(?!\w)")  # 1m65
 _TAXES = {"TTC": "toutes taxes comprises", "HT": "hors taxes"}
-_WITH_TAXES = re.compile(rf"(?<=[€$£])({_SPACE})({'|'.join(_TAXES)})\b")
+_WITH_TAXES = re.compile(
+    rf"(?:(?<=[€$£])|(?<=\b[Pp]rix)|(?<=\b[Tt]arif)|(?<=\b[Mm]ontant))({_SPACE})({'|'.join(_TAXES)})\b"
+)
 _CURRENCIES = {
     "en": {"€": "euros", "$": "dollars", "£": "pounds"},
     "fr": {"€": "d'euros", "$": "de dollars", "£": "de livres"},
