@@ -39,7 +39,7 @@ def test_a_paragraph_is_cut_where_sentences_end_and_nowhere_else() -> None:
     assert split_paragraph(text, lambda piece: True) == [text]
     whole = "Come at 9 a.m. Monday, approx. 500 of you, or on Sept. 11, 2001.", "Or in janv. 2020, said Gov. Brown."
     assert split_paragraph(" ".join(whole), lambda piece: False) == [*whole]
-    apart = "Mer. 3 déc., bât. C, le long de la mer.", "On joue.", "Sat. 4, Bldg. B, in the sun.", "We play."
+    apart = "Mer. 3 déc., bât. C, sur la mer.", "3 chambres (sam. 4).", "Sat. 4, Bldg. B, in the sun.", "5 of us play."
     assert split_paragraph(" ".join(apart), lambda piece: False) == [*apart]
     months = "I came in Sept.", "He went in Oct."
     assert split_paragraph(" ".join(months), lambda piece: False) == [*months]

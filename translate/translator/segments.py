@@ -62,8 +62,8 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_DIGITS = re.compile(  # days, months, and what numbers follow
-    r"(?<!\w)(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|lun|mar|mer|jeu|ven|sam|dim|"
-    r"jan|feb|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z",
+    r"(?:\A|[,;:(/–-] ?)(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|lun|mar|mer|jeu|ven|sam|dim)\Z|"
+    r"(?<!\w)(?:jan|feb|mar|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z",
     re.IGNORECASE,
 )
 

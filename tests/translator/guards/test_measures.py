@@ -14,6 +14,7 @@ from translate.translator.translator import Translator
     [
         ('A 27" or 3/4" pipe, 15.6 inches.', "A 27 centimetres or 3/4 centimetres pipe, 15.6 centimetres."),
         ("He is 6'2\" tall, 5'x, '5\"", "He is 6 feet 2 centimetres tall, 5'x, '5 centimetres"),
+        ("in 3'25\" at 40° 5'6\" N", "in 3'25 centimetres at 40° 5'6 centimetres N"),
         ("65 mph, 90 miles per hour, 8oz, a 12-ounce can", "65 km/h, 90 km/h, 8 g, a 12 g can"),
         ("A 20-mile walk with a 10-pound bag", "A 20 km walk with a 10 kg bag"),
         ("1 inch, A4 inch, 5-inches-long, 20 miles", "1 inch, A4 inch, 5-inches-long, 20 miles"),

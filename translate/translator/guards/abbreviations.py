@@ -32,8 +32,6 @@ _ENGLISH = {
     "ppl": "people",
     "r u": "are you",
     "secs": "seconds",
-    "tba": "to be announced",
-    "tbd": "to be determined",
     "thx": "thanks",
     "tmrw": "tomorrow",
     "u": "you",
@@ -52,7 +50,6 @@ _FRENCH = {
     "bcp": "beaucoup",
     "bjr": "bonjour",
     "bsr": "bonsoir",
-    "cad": "c'est-à-dire",
     "càd": "c'est-à-dire",
     "chui": "je suis",
     "chuis": "je suis",
@@ -65,8 +62,6 @@ _FRENCH = {
     "msg": "message",
     "mtn": "maintenant",
     "parce q": "parce que",
-    "pb": "problème",
-    "pbs": "problèmes",
     "pcq": "parce que",
     "pdt": "pendant",
     "petit-déj": "petit déjeuner",
@@ -104,7 +99,8 @@ _WITH_STOP = {
 }
 _DAY = r"(lun|mar|mer|jeu|ven|sam|dim)\."
 _FRENCH_DAY = re.compile(  # "la mer. on" is none
-    rf"(?<!\w){_DAY}(?=\s*[-–]|\s+(?:au\s|\d|ouvert|fermé))|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
+    rf"(?<!\w)(?<!\b[Ll][ae] )(?<!\b[Uu]n )(?<!\bde ){_DAY}(?=\s*[-–]|\s+(?:au\s|\d|ouvert|fermé))"
+    rf"|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
     rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
 _IN_CAPITALS = {
@@ -120,9 +116,25 @@ _IN_CAPITALS = {
     "rdv",
     "stp",
     "svp",
-    "tba",
-    "tbd",
     "thx",
+}
+_OF_CAPITALS = {
+    "en": {"AI": "artificial intelligence", "TBA": "to be announced", "TBD": "to be determined"},
+    "fr": {"IA": "intelligence artificielle"},
+}
+_CAPITALS = {
+    lang: re.compile(rf"(?<![\w(./@#-])(?:{'|'.join(words)})(?![\w)/@-]|\.\w| [A-Z])")
+    for lang, words in _OF_CAPITALS.items()
+}
+_IN_NAME = {  # Mistral AI; les IA, le stade IA
+    "en": re.compile(
+        r"(?!(?:The|This|That|Our|My|Your|An|Any|Each|Some|What|If|When|Can|Will|Does|Is|Has|How|Why|With|For|In|By|Of|To|And"
+        r"|But|So|Using|Use)\b)\b[A-Z][\w-]+ \Z"
+    ),
+    "fr": re.compile(
+        r"\b(?:[LDCldc]es|stade|type|classe|grade|groupe|niveau) \Z"
+        r"|(?!(?:Une|Cette|Notre|Votre|Mon|Ton|Son|Leur|Quelle|Avec|Par|En|Sans|Sur|Chaque)\b)\b[A-Z][\w-]+ \Z"
+    ),
 }
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
@@ -137,7 +149,8 @@ _ENGLISH_SPAN = re.compile(  # Mon-Fri, Monday through Friday, but "Monday to Fr
 _MONTH = rf"(?:{MONTH_BEGINNINGS})[a-z]*\b"
 _CLOCK = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?::\d\d|\s?[ap]\.?m\b)"
 _SHORT_DAY = re.compile(  # beside a time or a date; not "the Sun"
-    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?=,? (?:open\b|closed\b|{_CLOCK}|at {_CLOCK}|{_MONTH}\.? \d"
+    rf"(?<![\w-])(?<!\b[Tt]he )({_SHORT_DAYS})(?= (?:open|closed)(?:\Z|,| from\b| \d)"
+    rf"|,? (?:{_CLOCK}|at {_CLOCK}|{_MONTH}\.? \d"
     rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}))"
 )
 _SHORT_DAY_LIST = re.compile(  # Mon, Wed and Fri
@@ -153,7 +166,7 @@ _SPOONS = re.compile(  # 2 c. à s.
 
 _MEETING = re.compile(  # RDV jeudi, and not "Rendez-vous sur notre site"
     rf"\A([Rr])endez-vous(?= (?:{'|'.join(_FRENCH_DAYS)}|demain|aujourd'hui|ce (?:soir|matin|midi)|cet après-midi"
-    r"|à \d|devant)\b)"
+    r"|à \d|devant)\b)(?!.*\b(?:annul|confirm|déplac|manqu|pris|report)|.* (?:a|est|sera) )"
 )
 
 
@@ -227,6 +240,14 @@ def _in_full(short: re.Match[str], words: str) -> str:
     return _in_case(short, words) if known else own
 
 
+def _capitals_in_full(short: re.Match[str], lang: str) -> str:
+    """Return what capitals stand for, unless they are part of a name or the text says it itself."""
+    words, text = _OF_CAPITALS[lang][short[0]], short.string
+    if words in text.lower() or _IN_NAME[lang].search(text, max(0, short.start() - 30), short.start()):
+        return short[0]
+    return _in_case(short, words)
+
+
 def _in_case(short: re.Match[str], words: str) -> str:
     """Return words with a capital where a sentence begins."""
     return words[0].upper() + words[1:] if _begins_sentence(short) else words
@@ -245,7 +266,7 @@ _PATTERNS = {
         (re.compile(r"\b[Aa]ttn(?:\.:|[.:])? (?=[A-Z])"), "For the attention of "),
         (re.compile(r"\b([Bb])ldg\. (?=[A-Z\d])"), r"\1uilding "),
         (re.compile(r"(?<!\w)['’](?=[2-9]0s\b)"), ""),  # the '90s
-        (re.compile(r"(?<![\w./@-])AI(?![\w/@-]|\.\w)"), partial(_in_case, words="artificial intelligence")),
+        (_CAPITALS["en"], partial(_capitals_in_full, lang="en")),
         (_ENGLISH_SPAN, _english_days),
         (_SHORT_DAY, _english_days),
         (_SHORT_DAY_LIST, lambda days: re.sub(f"({_SHORT_DAYS})", _english_days, days[0])),
@@ -264,9 +285,11 @@ _PATTERNS = {
         (re.compile(r"\b([Nn])[°º]\s?(?=\w)"), r"\1uméro "),
         (re.compile(r"(?<!\d )\bp\. (?=\d)"), "page "),
         (re.compile(r"\b([Tt])h\. (?=\d)"), r"\1hermostat "),
-        (re.compile(r"\bPJ(?= ?:)"), "Pièce jointe"),
+        (re.compile(r"\APJ(?= ?:)"), "Pièce jointe"),
         (re.compile(r"\b([Bb])ât\. (?=[A-Z\d])"), r"\1âtiment "),
-        (re.compile(r"(?<![\w./@-])IA(?![\w/@-]|\.\w)"), partial(_in_case, words="intelligence artificielle")),
+        (_CAPITALS["fr"], partial(_capitals_in_full, lang="fr")),
+        (re.compile(r"(?:\A|(?<=[,(] )|(?<=\())cad(?= [a-zà-ÿ'])"), "c'est-à-dire"),
+        (re.compile(r"(?<![\w/@#.-])pb(s?)(?![\w/@'’-]|\.\w)"), r"problème\1"),
         (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),
         (_SPOONS, _spoons),
         (_AMPERSAND, "et"),

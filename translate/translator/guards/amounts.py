@@ -43,7 +43,7 @@ _PER = {  # behind a price and a slash
         "m²|m2": "par mètre carré",
         "personne|pers": "par personne",
         "nuit": "par nuit",
-        "heure|h": "de l'heure",
+        "heure|h": "par heure",
         "jour|j": "par jour",
         "semaine|sem": "par semaine",
         "mois": "par mois",
@@ -53,14 +53,20 @@ _PER = {  # behind a price and a slash
 _PER_UNIT = {
     lang: {unit: words for units, words in rows.items() for unit in units.split("|")} for lang, rows in _PER.items()
 }
-_PRICE = rf"(?P<price>[€$£]\d[\d.,]*|\d[\d.,]*{_SPACE}[€$£])"
-_EACH = {
+_PRICE = rf"(?P<price>[€$£]\d[\d.,]*|(?<![\w.,])\d[\d.,]*+{_SPACE}[€$£])"
+_PRICE_PER_UNIT = {
     lang: re.compile(rf"{_PRICE}{_SPACE}/{_SPACE}(?P<unit>{'|'.join(units)})(?![\w/])(?:(?<=pers)\.)?")
     for lang, units in _PER.items()
 }
-_NUMBER_SIGN = re.compile(r"(?<![\w#&/])#(?=\d{1,5}(?![\w-]))")  # #12, and no colour
+_NUMBER_SIGN = re.compile(r"(?<![\w#*&/])#(?=[1-9]\d{0,4}(?![\w#*-]))")  # #12
+_NO_NUMBER_SIGN = re.compile(  # beside which a sign is that of a colour, a subject or of programmers
+    r"#[A-Za-z]|\b(?:colou?rs?|css|issues?|prs?|pull|fix\w*|closes?|commits?|bugs?|tickets?)\b", re.IGNORECASE
+)
 _RATING = re.compile(r"(?<![\w.,/])(\d\.\d)/(5|10|20)(?![\w/]|\.\d)")  # 4.5/5
-_HEIGHT = re.compile(r"(?<![\w.,])([12])\s?m\s?(\d\d)(?!\w)")  # 1m65
+_HEIGHT = re.compile(r"(?<![\w.,])([12])\s?m\s?(\d\d)(?!\w)")  # 1m65; it may also be minutes
+_OF_HEIGHT = re.compile(
+    r"\b(?:mesur\w+|taille|fait|hauteur|haut|haute|grand|grande|large|long|longue|pèse|kg|cm)\b", re.IGNORECASE
+)
 _TAXES = {"TTC": "toutes taxes comprises", "HT": "hors taxes"}
 _WITH_TAXES = re.compile(
     rf"(?:(?<=[€$£])|(?<=\b[Pp]rix)|(?<=\b[Tt]arif)|(?<=\b[Mm]ontant))({_SPACE})({'|'.join(_TAXES)})\b"
@@ -86,14 +92,16 @@ def plain_amounts(text: str, src_lang: str) -> str:
         return text
     millions, thousands = _WRITTEN[src_lang]
     text = _THOUSANDS[src_lang].sub(thousands, _MILLIONS[src_lang].sub(millions, text))
-    text = _EACH[src_lang].sub(lambda match: f"{match['price']} {_PER_UNIT[src_lang][match['unit']]}", text)
+    text = _PRICE_PER_UNIT[src_lang].sub(lambda match: f"{match['price']} {_PER_UNIT[src_lang][match['unit']]}", text)
     text = _TIGHT_BYTES.sub(r"\1 \2", text)
     if src_lang == "en":
         text = _POUNDS.sub(r"\1 pounds", text)
         text = _RATING.sub(r"\1 out of \2", text)
-        return _NUMBER_SIGN.sub(lambda match: "number " if match.start() else "Number ", text)
+        if "#" in text and not _NO_NUMBER_SIGN.search(text):
+            text = _NUMBER_SIGN.sub(lambda match: "number " if match.start() else "Number ", text)
+        return text
     text = _WITH_TAXES.sub(lambda match: f"{match[1]}{_TAXES[match[2]]}", text)
-    return _HEIGHT.sub(r"\1,\2 m", text)
+    return _HEIGHT.sub(r"\1,\2 m", text) if _OF_HEIGHT.search(text) else text
 
 
 def with_bytes(output: str, lang: str) -> str:

@@ -14,12 +14,12 @@ _PEOPLES = (
     "Moroccan Muslim Norwegian Palestinian Portuguese Romanian Russian Scottish Serbian Spanish Swedish Swiss Syrian "
     "Tunisian Turkish Ukrainian Vietnamese Welsh"
 )
-_ALSO_OTHERS = {"march", "may", "polish"}  # words in small letters
+_ALSO_OTHERS = {"march", "may"}  # words in small letters
 _WITH_CAPITAL = {word.lower() for word in [*ENGLISH_DAYS, *MONTHS.split(), *_PEOPLES.split()]} - _ALSO_OTHERS
-_SMALL = re.compile(rf"(?<![\w'’./@#-])(?:{'|'.join(sorted(_WITH_CAPITAL))})(?=s?\b(?![/@]|\.\w))")
-_MONTH = re.compile(r"(?<=\d )(?:may|march)(?= \d{4}\b|[.,;:!?)]|\Z)")  # behind a day
-_I = re.compile(r"(?<![\w'’./@#-])i(?=['’](?:m|ll|ve|d)\b|[\s,;!?]|\Z)")
-_LONE_I = re.compile(r"(?<![\w'’])i(?!\w)")
+_IN_SMALL_LETTERS = re.compile(rf"(?<![\w'’./@#-])(?:{'|'.join(sorted(_WITH_CAPITAL))})(?=s?\b(?![/@]|\.\w))")
+_DAY_AND_MONTH = re.compile(r"(?<=\d )(?:may|march)(?= \d{4}\b|[.,;:!?)]|\Z)")  # behind a day
+_PRONOUN = re.compile(r"(?<![\w'’./@#-])i(?=['’](?:m|ll|ve|d)\b|[\s,;!?]|\Z)")
+_LETTER_I = re.compile(r"(?<![\w'’])i(?!\w)")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -39,9 +39,9 @@ def with_capitals(text: str, output: str, lang: str) -> str:
     if text == text.lower():
         return output
     if lang == "en":
-        for words in (_SMALL, _MONTH):
+        for words in (_IN_SMALL_LETTERS, _DAY_AND_MONTH):
             output = words.sub(lambda match: match[0].capitalize(), output)
-        output = output if _LONE_I.search(text) else _I.sub("I", output)
+        output = output if _LETTER_I.search(text) else _PRONOUN.sub("I", output)
     first = _FIRST_WORD.match(output)
     if first and text[0].isupper() and first[0].islower() and first[0] not in text:
         return output[0].upper() + output[1:]

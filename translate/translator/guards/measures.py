@@ -38,7 +38,7 @@ _BEFORE_MARK = re.compile(r"(?<![\w.,/])(?:1?\d{1,2})(?:[./]\d+)?\Z")  # of inch
 _FEET = re.compile(  # 5 ft 10 in
     r"(?<=\d) ?ft\b\.?(?: (\d{1,2}) ?in\b\.?(?=[,;:)]| (?:tall|high|long|wide|deep)\b|\.?\Z))?"
 )
-_FEET_AND_INCHES = re.compile(r"(?<![\w.,'])(\d{1,2})['’′]\s?(\d{1,2})(?:[\"”″]|'')(?!\w)")  # 6'2"
+_FEET_AND_INCHES = re.compile(r"(?<![\w.,'])(?<!° )([3-8])['’′]\s?(1[01]|\d)(?:[\"”″]|'')(?!\w)")  # 6'2"
 _MILES = re.compile(r"(?<=\d) ?mi\b(?=[.,;:)]|\Z| (?:from|to|away|north|south|east|west|off|of|long|per|an)\b)")
 _ENGLISH = {one: re.compile(rf"{_NUMBER}(?:{one.english})\b(?!-)") for one in _MEASURES}
 _WRITTEN = {one: re.compile(rf"(\d+(?:[.,/]\d+)*)[ \u00a0\u202f]?(?:{one.written})(?!\w)") for one in _MEASURES}

@@ -4,71 +4,98 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from translate.translator.guards.forms import Form, Kept, nothing
-from translate.translator.translation import Translation
+from translate.translator.translation import TranslatedHypothesis, Translation
 
-_MEN = (  # names that are hardly another word where they stand alone, and no place
-    "Aaron Abdel Adam Adrian Adrien Ahmed Alain Alan Albert Alex Alexander Alexandre Alexis Alfred Ali Alvin Andreas "
-    "Andrew André Andy Anthony Antoine Antonio Arnaud Arthur Aurélien Axel Aymeric Ayoub Baptiste Barry Bastien Ben "
-    "Benjamin Benoît Bernard Bernie Blake Bob Boris Brad Brandon Brian Bruno Bryan Caleb Carl Carlos Carter Charles "
-    "Charlie Chris Christophe Christopher Chuck Clark Claude Clément Cole Connor Corentin Corey Craig Curtis Cyprien "
-    "Cyril Cédric Dale Damien Dan Daniel Danny Dave David Denis Dennis Derek Diego Dimitri Dominique Donald Doug "
-    "Douglas Drew Duncan Dustin Dylan Earl Ed Eddie Edgar Edward Eli Elias Elliot Emmanuel Enzo Eric Erik Erwan Ethan "
-    "Eugène Evan Fabien Fabio Fabrice Farid Felix Fernando Florent Franck Frank François Fred Frédéric Félix Gabe "
-    "Gabriel Gareth Gary Gaspard Gauthier Gaël Geoffrey George Georges Germain Gerry Gilbert Gilles Giovanni Glen "
-    "Glenn Gordon Graham Greg Gregory Guillaume Gus Gustave Gérald Gérard Hakim Hank Hans Harold Harry Hassan Hector "
-    "Henri Henry Hervé Howard Hubert Hugh Hugo Hunter Ian Ibrahim Ilyès Isaac Ismaël Ivan Ivor Jack Jacky Jacob "
-    "Jacques Jake Jamal James Jamie Jason Javier Jean Jed Jeff Jeremy Jerry Jesse Jim Jimmy Joe Joel John Johnny Jon "
-    "Jonas Jonathan Joseph Josh Joshua José Joël Juan Jules Julian Julien Justin Jérémie Jérémy Jérôme Karim Karl "
-    "Keith Ken Kenneth Kevin Kurt Kyle Kévin Lachlan Larry Laurent Len Lenny Leo Liam Lilian Lionel Lloyd Logan "
-    "Lorenzo Loris Lou Louis Loïc Luc Lucas Lucien Ludovic Luis Luke Léo Léon Malik Manuel Marc Marcel Marco Marcus "
-    "Mario Mark Marwan Mathieu Mathis Matt Matthew Matthieu Maurice Max Maxime Mehdi Michael Michel Mickaël Mickey "
-    "Miguel Mike Mitch Mohamed Mohammad Mohammed Moussa Murray Nabil Nathan Ned Neil Nick Nicolas Nigel Nino Noah "
-    "Norman Noé Octave Oliver Olivier Ollie Omar Oscar Owen Paolo Pascal Pat Patrice Patrick Paul Pedro Pete Peter "
-    "Phil Philip Philippe Pierre Quentin Rachid Ralph Raoul Raphaël Ravi Ray Rayan Raymond Renaud René Ricardo "
-    "Richard Rick Rob Robert Roberto Robin Rodrigue Roger Roland Romain Ronald Ronan Ronnie Rory Ross Roy Rudy "
-    "Russell Ryan Régis Rémi Rémy Sacha Samir Samuel Sanjay Sean Serge Sergio Shane Shawn Sid Simon Spencer Stan "
+_MEN = (  # names that are hardly another word, and no place
+    "Aaron Abdel Adam Adrian Adrien Ahmed Alain Alan Albert Alex Alexander Alexandre Alexis Alfred Alvin Andreas "
+    "Andrew André Andy Anthony Antoine Antonio Arnaud Arthur Aurélien Axel Aymeric Ayoub Baptiste Bastien Ben "
+    "Benjamin Benoît Bernard Bob Boris Brad Brandon Brian Bruno Bryan Caleb Carl Carlos Charles Charlie Chris "
+    "Christophe Christopher Claude Clément Connor Corentin Corey Craig Curtis Cyprien Cyril Cédric Damien Dan Daniel "
+    "Danny Dave David Denis Dennis Derek Diego Dimitri Dominique Donald Doug Douglas Duncan Dustin Dylan Ed Eddie "
+    "Edgar Edward Eli Elias Elliot Emmanuel Enzo Eric Erik Erwan Ethan Eugène Evan Fabien Fabio Fabrice Farid Felix "
+    "Fernando Florent Franck François Fred Frédéric Félix Gabe Gabriel Gareth Gary Gaspard Gauthier Gaël Geoffrey "
+    "George Georges Gerry Gilbert Gilles Giovanni Glenn Gordon Graham Greg Gregory Guillaume Gustave Gérald Gérard "
+    "Hakim Hans Harold Harry Hassan Hector Henri Henry Hervé Howard Hubert Hugh Hugo Ian Ibrahim Ilyès Isaac Ismaël "
+    "Ivan Ivor Jacky Jacob Jacques Jake Jamal James Jamie Jason Javier Jed Jeff Jeremy Jerry Jesse Jim Jimmy Joe Joel "
+    "John Johnny Jon Jonas Jonathan Joseph Josh Joshua José Joël Juan Jules Julian Julien Justin Jérémie Jérémy "
+    "Jérôme Karim Karl Keith Ken Kenneth Kevin Kurt Kyle Kévin Lachlan Larry Laurent Len Lenny Leo Liam Lilian Lionel "
+    "Lloyd Logan Lorenzo Loris Lou Louis Loïc Lucas Lucien Ludovic Luis Luke Léo Léon Malik Marc Marcel Marco Marcus "
+    "Mario Marwan Mathieu Mathis Matt Matthew Matthieu Maurice Maxime Mehdi Michael Michel Mickaël Mickey Miguel Mike "
+    "Mitch Mohamed Mohammad Mohammed Moussa Murray Nabil Nathan Ned Neil Nicolas Nigel Nino Noah Oliver Ollie Omar "
+    "Oscar Owen Paolo Pascal Patrice Patrick Paul Pedro Peter Phil Philip Philippe Quentin Rachid Ralph Raoul Raphaël "
+    "Rayan Raymond Renaud René Ricardo Richard Robert Roberto Rodrigue Roger Roland Romain Ronald Ronan Ronnie Rory "
+    "Ross Roy Rudy Russell Ryan Régis Rémi Rémy Sacha Samir Samuel Sanjay Sean Serge Sergio Shane Shawn Simon Stan "
     "Stephen Steve Steven Stuart Stéphane Sven Sylvain Sébastien Tanguy Ted Terry Thibault Thibaut Thierry Thomas "
-    "Théo Théodore Théophile Tiago Tim Timothy Timothée Toby Todd Tom Tommy Tony Travis Trevor Tristan Ugo Ulrich "
-    "Valentin Vernon Vic Vince Vincent Wade Walter Wayne Wes William Xavier Yanis Yann Yannick Yusuf Yves Zach "
-    "Zachary Zack Zinedine Édouard Éric Étienne"
+    "Théo Théodore Théophile Tiago Tim Timothy Timothée Toby Todd Tom Tommy Tony Trevor Tristan Ugo Ulrich Valentin "
+    "Vernon Vic Vince Vincent Walter Wayne William Xavier Yanis Yann Yannick Yusuf Yves Zach Zachary Zack Zinedine "
+    "Édouard Éric Étienne"
 )
 _WOMEN = (
     "Abby Abigail Adèle Agathe Agnès Aisha Alexandra Alice Alicia Alison Alix Alizée Alma Amanda Amelia Amina Amy "
-    "Amélie Ana Anaïs Andrea Angela Angelina Anita Ann Anna Anne Annie Anouk Apolline Astrid Audrey Aurore Aurélie "
-    "Aya Barbara Beatrice Becky Bella Bernadette Beth Brenda Bridget Brigitte Brooke Béatrice Camila Camille Capucine "
+    "Amélie Ana Anaïs Andrea Angela Angelina Anita Ann Anna Anne Annie Anouk Apolline Astrid Audrey Aurélie Aya "
+    "Barbara Beatrice Becky Bella Bernadette Beth Brenda Bridget Brigitte Brooke Béatrice Camila Camille Capucine "
     "Carla Carole Caroline Cassie Catherine Cathy Chantal Charlène Chiara Chloe Chloé Christelle Christiane Christina "
-    "Christine Cindy Claire Clara Claudia Claudine Clémence Connie Constance Coralie Corinne Cynthia Cécile Céline "
-    "Daniela Danielle Daphné Debbie Deborah Delphine Diana Diane Donna Doris Dorothy Edith Eileen Elaine Eleanor "
-    "Elena Elizabeth Ella Ellen Eloïse Elsa Elsie Emilia Emily Emma Emmanuelle Erica Erika Erin Estelle Esther Eva "
-    "Evelyn Fanny Fatima Fatou Faye Fiona Flavie Flora Françoise Gabrielle Gaëlle Gemma Geneviève Ghislaine Gina "
-    "Giulia Gloria Greta Gwen Gwyneth Hannah Harriet Heather Heidi Helen Hollie Holly Héloïse Hélène Ida Imogen "
-    "Ingrid Inès Irene Irène Isabel Isabella Isabelle Isla Ivy Jackie Jacqueline Jane Janet Jeanne Jennifer Jenny "
-    "Jess Jessica Jill Jo Joan Joanna Joanne Jocelyne Johanna Josie Joséphine Judith Judy Julia Julie Juliette "
-    "Justine Karen Karine Kate Katherine Kathy Katia Katie Katrina Kayla Kelly Kenza Kim Kirsten Kristen Kylie "
-    "Laetitia Lana Lara Laura Laure Lauren Laurence Leah Leanne Leila Lena Leslie Lila Lilou Lily Lina Linda Lisa "
-    "Lise Liz Lola Loretta Lottie Louise Lucie Lucy Ludivine Lydia Lydie Lynn Léa Léna Léonie Mabel Maddie Madeleine "
-    "Maeve Magali Maggie Mandy Manon Margaret Margaux Margot Maria Marianne Marie Marilyn Marine Marion Marjorie "
-    "Marlène Martha Martine Mathilde Maureen Maya Maëlle Maëlys Maëva Megan Melanie Melissa Mia Michelle Michèle Mila "
-    "Millie Mireille Moira Molly Monica Monique Morgane Muriel Myriam Mélanie Mélissa Mélodie Nadia Nadine Nancy "
-    "Naomi Natalie Nathalie Nell Nelly Nicole Nikki Nina Nolwenn Nora Noémie Océane Odile Olivia Ophélie Pamela "
-    "Pascale Patricia Patty Paula Pauline Peggy Phoebe Priya Rachel Rebecca Rita Rosa Rosalie Rosie Roxane Ruth "
-    "Régine Sabine Sabrina Sadie Sally Salma Salomé Samantha Samia Sandra Sandrine Sara Sarah Sasha Shannon Sharon "
-    "Sheila Sheryl Sidonie Sienna Simone Sofia Solange Sonia Sophia Sophie Soraya Stella Stephanie Stéphanie Sue "
-    "Susan Susie Suzanne Suzie Sylvie Séverine Tamara Tania Tara Teresa Tess Tessa Thaïs Thelma Thérèse Tiffany Tina "
-    "Tiphaine Tracy Trudy Valentine Valérie Vanessa Verity Vicky Viviane Véronique Wendy Winnie Yasmine Yaël Yuki "
-    "Yvette Yvonne Zoe Zoé Ève Élisa Élise Élodie Émilie"
+    "Christine Cindy Clara Claudia Claudine Clémence Connie Coralie Corinne Cynthia Cécile Céline Daniela Danielle "
+    "Daphné Debbie Deborah Delphine Diana Diane Donna Doris Dorothy Edith Eileen Elaine Eleanor Elena Elizabeth Ella "
+    "Ellen Eloïse Elsa Elsie Emilia Emily Emma Emmanuelle Erica Erika Erin Estelle Esther Eva Evelyn Fanny Fatima "
+    "Fatou Faye Fiona Flavie Françoise Gabrielle Gaëlle Gemma Geneviève Ghislaine Gina Giulia Gloria Greta Gwen "
+    "Gwyneth Hannah Harriet Heidi Helen Hollie Héloïse Hélène Ida Imogen Ingrid Inès Irene Irène Isabel Isabella "
+    "Isabelle Isla Jackie Jacqueline Jane Janet Jeanne Jennifer Jenny Jess Jessica Jill Joan Joanna Joanne Jocelyne "
+    "Johanna Josie Joséphine Judith Judy Julia Julie Juliette Justine Karen Karine Kate Katherine Kathy Katia Katie "
+    "Katrina Kayla Kelly Kenza Kim Kirsten Kristen Kylie Laetitia Lana Lara Laura Laure Lauren Laurence Leah Leanne "
+    "Leila Lena Leslie Lila Lilou Lina Linda Lisa Lise Liz Lola Loretta Lottie Louise Lucie Lucy Ludivine Lydia Lydie "
+    "Lynn Léa Léna Léonie Mabel Maddie Madeleine Maeve Magali Maggie Manon Margaret Margaux Margot Maria Marianne "
+    "Marie Marilyn Marion Marjorie Marlène Martha Martine Mathilde Maureen Maya Maëlle Maëlys Maëva Megan Melanie "
+    "Melissa Mia Michelle Michèle Mila Millie Mireille Moira Molly Monica Monique Morgane Muriel Myriam Mélanie "
+    "Mélissa Mélodie Nadia Nadine Nancy Naomi Natalie Nathalie Nell Nelly Nicole Nikki Nina Nolwenn Nora Noémie "
+    "Océane Odile Olivia Ophélie Pamela Pascale Patricia Patty Paula Pauline Peggy Phoebe Priya Rachel Rebecca Rita "
+    "Rosa Rosalie Rosie Roxane Ruth Régine Sabine Sabrina Sadie Sally Salma Salomé Samantha Samia Sandra Sandrine "
+    "Sara Sarah Sasha Shannon Sharon Sheila Sheryl Sidonie Sienna Simone Sofia Solange Sonia Sophia Sophie Soraya "
+    "Stephanie Stéphanie Susan Susie Suzanne Suzie Sylvie Séverine Tamara Tania Tara Teresa Tess Tessa Thaïs Thelma "
+    "Thérèse Tiffany Tina Tiphaine Tracy Valentine Valérie Vanessa Vicky Viviane Véronique Wendy Winnie Yasmine Yaël "
+    "Yuki Yvette Yvonne Zoe Zoé Ève Élisa Élise Élodie Émilie"
+)
+_WORDS_TOO = (  # names where they are all of a text
+    "Ali Aurore Bernie Blake Carter Chuck Claire Clark Cole Dale Drew Frank Glen Gus Hank Heather Holly Ivy Jack Jean "
+    "Jo Lily Luc Mandy Mark Nick Olivier Pete Pierre Ray Rick Rob Spencer Sue Travis Trudy Wade Wes"
 )
 _FIRST = "|".join(f"{_MEN} {_WOMEN}".split())
 _SURNAME = r" (?:[DLO]['’])?[A-ZÀ-Þ][a-zß-öø-ÿœ]+(?:[A-Z-][A-Za-zß-öø-ÿœ]+)?"
-_NAME = rf"(?:{_FIRST})\b(?:[ -](?:{_FIRST})\b)?+(?: [A-Z]\.)?+(?:{_SURNAME})?+"
+_NAME = (
+    rf"(?:(?:Jean-)?+(?:{_FIRST})\b(?:[ -](?:{_FIRST})\b)?+(?: [A-Z]\.)?+(?:{_SURNAME})?+"
+    rf"|(?:{'|'.join(_WORDS_TOO.split())})\b)"
+)
 _NAMES = re.compile(rf"{_NAME}(?:(?:, | & | and | et ){_NAME})*+[,.!?]?")
-_ONE_NAME = re.compile(rf"(?<![\w-])(?:{_FIRST})(?![\w'’-])")
-_CLOSING = re.compile(rf"([^,.!?]+), ({_NAME})[.!]?")
+_CLOSING = re.compile(rf"(?P<words>[^,.!?]+), (?P<name>{_NAME})(?P<mark>[.!]?)")
+_ONE_NAME = re.compile(rf"(?<![\w-])(?:{_FIRST})(?![\w'’-]| (?:d['’]|(?:le|la|the|[IVX]+)\b))")  # not Jeanne d'Arc
 _AND = {"en": (" et ", " and "), "fr": (" and ", " et ")}  # by the language of the translation
-_STAND_INS = ("Tom", "Emma")  # for a man and for a woman, which the model knows
-_MOST = 6  # words of a text with a stand-in
+_STAND_INS = {  # names that the model knows, of men and of women, and whether French elides "de" and "que" before them
+    ("man", False): "Tom",
+    ("man", True): "Alex",
+    ("woman", False): "Julie",
+    ("woman", True): "Alice",
+}
+_VOWELS = "AÀEÈÉIOUYÉÈHÎ"
+_MOST_WORDS = 6  # of a text that is read with a stand-in
+
+
+class _Named(NamedTuple):
+    """A text with a name, and what the model reads instead.
+
+    Attributes:
+        form: The text.
+        name: Where the name is in it.
+        read: The text without the name, or with its stand-in.
+        stand_in: "" if there is none.
+    """
+
+    form: Form
+    name: re.Match[str]
+    read: str
+    stand_in: str
 
 
 def copy_names(
@@ -78,7 +105,7 @@ def copy_names(
     kept: Kept = nothing,
     form: Callable[[str], Form] = Form,
 ) -> list[Translation]:
-    """Return translations with the names of short texts.
+    """Return translations with the names of short texts; those that are known by heart are left alone.
 
     Names alone stay as they are: "Paul", "Luc et Léa". What people write before their name is translated without it if
     it is known: "Kind regards, Paul". Other texts of a few words, such as "Dear Luke,", are read with a name that the
@@ -91,23 +118,43 @@ def copy_names(
         kept: Where a text holds what comes through anyway, or as a term.
         form: Takes off the marks around a text that the model does not read, and keeps them.
     """
-    results = list(found)
-    named: dict[int, tuple[Form, re.Match[str], str]] = {}
+    results, named = list(found), dict[int, _Named]()
     for place, text in enumerate(texts):
-        if kept(text) or not _ONE_NAME.search(text):
+        if _is_known(found[place]) or kept(text):
             continue
         own = form(text)
         if _NAMES.fullmatch(own.text):
             results[place] = _copied(own, found[place])
-        elif closing := _CLOSING.fullmatch(own.text):
-            named[place] = own, closing, f"{closing[1]},"
-        elif len(own.text.split()) <= _MOST and (name := _only_name(own.text)):
-            named[place] = own, name, _with_stand_in(name)
-    again = translate([read for _, _, read in named.values()]) if named else ()
-    for (place, (own, match, _)), one in zip(named.items(), again, strict=True):
-        put_back = _signed if match.re is _CLOSING else _named
-        results[place] = put_back(own, match, one, results[place])
+        elif one := _without_name(own) or _with_stand_in(own):
+            named[place] = one
+    again = translate([one.read for one in named.values()]) if named else ()
+    for (place, one), new in zip(named.items(), again, strict=True):
+        put_back = _named if one.stand_in else _signed
+        results[place] = put_back(one, new, found[place])
     return results
+
+
+def _is_known(found: Translation) -> bool:
+    """Return whether a translation is in the memory, as its score tells."""
+    return found.score == 0
+
+
+def _without_name(own: Form) -> _Named | None:
+    """Return the end of a letter or the like to be read without its name."""
+    closing = _CLOSING.fullmatch(own.text)
+    return _Named(own, closing, f"{closing['words']},", "") if closing else None
+
+
+def _with_stand_in(own: Form) -> _Named | None:
+    """Return a short text with one name to be read with another one."""
+    if len(own.text.split()) > _MOST_WORDS:
+        return None
+    names = list(_ONE_NAME.finditer(own.text))
+    if len(names) != 1 or any(name in own.text for name in _STAND_INS.values()):
+        return None
+    (name,) = names
+    stand_in = _STAND_INS["woman" if name[0] in _WOMEN.split() else "man", name[0][0] in _VOWELS]
+    return _Named(own, name, f"{own.text[: name.start()]}{stand_in}{own.text[name.end() :]}", stand_in)
 
 
 def _copied(own: Form, found: Translation) -> Translation:
@@ -116,32 +163,30 @@ def _copied(own: Form, found: Translation) -> Translation:
     return found.with_texts([own.restore(names, found.tgt_lang)] * len(found.hypotheses))
 
 
-def _signed(own: Form, closing: re.Match[str], known: Translation, found: Translation) -> Translation:
+def _signed(one: _Named, words: Translation, found: Translation) -> Translation:
     """Return the end of a letter with its name; as it was found if the words before the name are not known by heart."""
-    if known.score < 0:
+    if not _is_known(words):
         return found
-    text = own.restore(f"{known.text.rstrip(',')}, {closing[2]}", found.tgt_lang)
-    return known.with_texts([text] * len(known.hypotheses))
+    text = f"{words.text.rstrip(',')}, {one.name['name']}{one.name['mark']}"
+    return words.with_texts([one.form.restore(text, found.tgt_lang)] * len(words.hypotheses))
 
 
-def _named(own: Form, name: re.Match[str], other: Translation, found: Translation) -> Translation:
-    """Return a translation with the name in place of its stand-in, if that is better or the name was lost."""
-    stand_in = re.compile(rf"(?<![\w-]){_stand_in(name[0])}(?![\w-])")
-    outputs = [one.text for one in other.hypotheses]
-    is_better = other.score >= found.score or name[0] not in found.text
-    if not is_better or any(len(stand_in.findall(one)) != 1 for one in outputs):
+def _named(one: _Named, other: Translation, found: Translation) -> Translation:
+    """Return a translation with the name in place of its stand-in, if that is better or the name was lost.
+
+    Hypotheses that have lost the stand-in are those of the translation before.
+    """
+    name, stand_in = one.name[0], re.compile(rf"(?<![\w-]){one.stand_in}(?![\w-])")
+
+    def has_stand_in(hypothesis: TranslatedHypothesis) -> bool:
+        return len(stand_in.findall(hypothesis.text)) == 1
+
+    if (name in found.text and other.score < found.score) or not has_stand_in(other.hypotheses[0]):
         return found
-    return other.with_texts([own.restore(stand_in.sub(name[0], one), other.tgt_lang) for one in outputs])
-
-
-def _only_name(text: str) -> re.Match[str] | None:
-    names = list(_ONE_NAME.finditer(text))
-    return names[0] if len(names) == 1 and not any(name in text for name in _STAND_INS) else None
-
-
-def _with_stand_in(name: re.Match[str]) -> str:
-    return f"{name.string[: name.start()]}{_stand_in(name[0])}{name.string[name.end() :]}"
-
-
-def _stand_in(name: str) -> str:
-    return _STAND_INS[name in _WOMEN.split()]
+    good = [
+        own._replace(text=one.form.restore(stand_in.sub(name, own.text), other.tgt_lang))
+        for own in other.hypotheses
+        if has_stand_in(own)
+    ]
+    rest = found.hypotheses[: len(other.hypotheses) - len(good)]
+    return other._replace(text=good[0].text, hypotheses=(*good, *rest))
