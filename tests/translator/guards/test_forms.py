@@ -74,6 +74,14 @@ def test_a_translation_gets_the_quotation_marks_of_its_language(text: str, lang:
     assert plain_form(text).restore("x." if text.isupper() else "X.", lang) == output
 
 
+def test_a_label_in_capitals_is_read_as_a_word_and_comes_out_in_capitals(general: Translator) -> None:
+    outputs = general.translate(["WARNING: hot surface", "WAIT: NO!"], tgt_lang="fr")
+    assert outputs[0].text.startswith("AVERTISSEMENT\u00a0: ")
+    assert outputs[1].text.isupper()
+    (found,) = general.translate(["URGENT : rappelle-moi."], tgt_lang="en")
+    assert found.text.startswith("URGENT: ")
+
+
 def test_titles_are_read_in_lower_case_where_that_scores_better() -> None:
     asked = []
 

@@ -59,6 +59,8 @@ _NO_PROSE = re.compile(r"[/@_\\#=]")
 _MARKS = 8  # around a text; more are none
 _CAPITALS = 5  # letters of a text that is no abbreviation
 _WORDS = re.compile(r"[^\W\d_]+")
+_LABEL = re.compile(r"[A-ZÀ-Þ]{4,20}(?= ?:\s| - )(?=.*[a-zß-öø-ÿ])")  # WARNING: hot
+_LABEL_END = re.compile(r"\s?:| - ")
 _BEFORE_NAMES = re.compile(r"\b(?:Mrs?|Ms|Dr|Prof|St|M|Mme|Mlle)\b")
 _LINE = 12  # words of a line of a list, or a headline
 _SHORT = 3  # words of a text whose first one may be known in the other case alone
@@ -84,6 +86,7 @@ class Form(NamedTuple):
     tail: str = ""
     capitals: bool = False
     measures: tuple[Measure, ...] = ()
+    label: bool = False  # the part before the first mark is in capitals
 
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
@@ -91,6 +94,8 @@ class Form(NamedTuple):
         if tgt_lang in _QUOTES:
             opening, new_opening, closing, new_closing = _QUOTES[tgt_lang]
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
+        if self.label and (end := _LABEL_END.search(output)):
+            output = output[: end.start()].upper() + output[end.start() :]
         return head + (output.upper() if self.capitals else output) + tail
 
     def restore_all(self, translation: Translation) -> Translation:
@@ -125,6 +130,16 @@ def plain_form(text: str) -> Form:
         head, tail = head + begin, end + tail
     capitals = text.isupper() and sum(map(str.isalpha, text)) >= _CAPITALS
     return Form(text.lower() if capitals else text, head, tail, capitals)
+
+
+def plain_label(form: Form) -> Form:
+    """Return what the model reads of a text that begins with a word in capitals and a mark.
+
+    >>> plain_label(Form("WARNING: hot")).text, plain_label(Form("NASA: HOT")).text
+    ('Warning: hot', 'NASA: HOT')
+    """
+    label = _LABEL.match(form.text)
+    return form._replace(text=label[0].capitalize() + form.text[label.end() :], label=True) if label else form
 
 
 def plain_characters(text: str) -> str:
@@ -223,7 +238,7 @@ def translate_in_other_case(
         translate: Translates texts.
         kept: Where a text holds what comes through anyway, or as a term; such a text is left as it is.
     """
-    plain = {place: plain_form(text) for place, text in enumerate(texts) if not kept(text)}
+    plain = {place: plain_label(plain_form(text)) for place, text in enumerate(texts) if not kept(text)}
     forms = {
         place: own
         for place, own in plain.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from translate.translator.guards.abbreviations import plain_abbreviations
 from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.dates import plain_dates
-from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_marks
+from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_label, plain_marks
 from translate.translator.guards.measures import plain_measures
 from translate.translator.guards.times import plain_times
 
@@ -17,7 +17,7 @@ def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> F
     text = plain_characters(text)
     if not form_guard:
         return Form(text)
-    form = plain_form(text)
+    form = plain_label(plain_form(text))
     if {src_lang, tgt_lang} != _LANGUAGES:
         return form
     text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())

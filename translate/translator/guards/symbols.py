@@ -136,9 +136,11 @@ def _commas_of_list(text: str, output: str) -> list[tuple[int, int]]:
 
 
 def _colon_of_label(text: str, output: str) -> list[tuple[int, int]]:
-    """Return where the colon behind a label such as "Size: M" is, if the label came out as it is."""
+    """Return where the colon behind a label such as "Size: M" is, if the label, not in capitals, came out as it is."""
     label = _LABEL.match(text)
-    return [label.span(1)] if label and output.lower().startswith(label[0][:-1].rstrip().lower()) else []
+    if not label or label[0].isupper() or not output.lower().startswith(label[0][:-1].rstrip().lower()):
+        return []
+    return [label.span(1)]
 
 
 def _parts_around(text: str, tokenizer: Tokenizer, kept: Ranges, marks: Ranges) -> list[str]:
