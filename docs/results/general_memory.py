@@ -1,5 +1,5 @@
-"""Write the translation memory of the general model: short set phrases, texts of interfaces and signs of the topics,
-without those that a validation or test set or the list of judged sentences holds.
+"""Write the translation memory of the general model: short set phrases, texts of interfaces, signs and
+single words of the topics, without those that a validation or test set or the list of judged sentences holds.
 
 python docs/results/general_memory.py DIR OUTPUT    # DIR as data.root of conf/data/general.yaml
 """
@@ -16,7 +16,12 @@ from translate.common.resources import topics_dir
 from translate.data.readers import read_lines
 from translate.translator.memory import Memory
 
-FILES = ("set_phrases.tsv", "interfaces.tsv", "signs.tsv")  # of several translations the first counts
+FILES = (
+    "set_phrases.tsv",
+    "interfaces.tsv",
+    "signs.tsv",
+    "single_words.tsv",
+)  # of several translations the first counts
 LONGEST = 12  # words of both sides together: longer ones are seldom met as they stand
 ABBREVIATION = re.compile(r"\b(?:[A-Z]\.|Mrs?\b|Mme\b)")  # whose full stop is no end
 SETS = ("tatoeba/valid", "tatoeba/test", "tests/flores_dev", "tests/newstest2013")

@@ -158,10 +158,16 @@ def test_terms_and_forms_stand_above_it(general: Translator) -> None:
     assert found.text.lower() == "s'identifier"
 
 
+def test_single_words_are_looked_up(general: Translator) -> None:
+    english = [found.text for found in general.translate(["monkey", "Bee", "potato", "Germany"], tgt_lang="fr")]
+    assert english == ["singe", "Abeille", "pomme de terre", "Allemagne"]
+    assert [found.text for found in general.translate(["abeille", "Singe"], tgt_lang="en")] == ["bee", "Monkey"]
+
+
 def test_that_of_the_package_is_what_its_script_writes(tmp_path: Path) -> None:
     shipped = Memory.load(MODEL)
     assert shipped is not None
-    names = ("set_phrases", "interfaces", "signs")
+    names = ("set_phrases", "interfaces", "signs", "single_words")
     lines = {line for name in names for line in read_lines(topics_dir() / f"{name}.tsv")}
     assert {"\t".join(pair) for pair in shipped.pairs} <= lines
     with (Path(__file__).parents[2] / "docs/results/general_sentences.csv").open(encoding="utf-8", newline="") as file:

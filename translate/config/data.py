@@ -30,8 +30,8 @@ class DataConfig:
     source: str = setting(
         "everyday",
         "Where pairs come from: everyday (embedded), activities, topics and phrases (embedded too, for parts of a "
-        "mixture: 4,000 pairs of who does what, pairs of many topics, and set phrases), multi30k, hub (a dataset on "
-        "the hub), files, or mix (several of them, see parts).",
+        "mixture: 4,000 pairs of who does what, pairs of many topics, set phrases and single words), multi30k, hub (a "
+        "dataset on the hub), files, or mix (several of them, see parts).",
         choices=("everyday", "activities", "topics", "phrases", "multi30k", "hub", "files", "mix"),
     )
     src_lang: str = setting("en", "Language to translate from; in other sources also a file ending, a column or a key.")

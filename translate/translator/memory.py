@@ -37,15 +37,20 @@ class Memory:
     def find(self, text: str, tgt_lang: str) -> str | None:
         """Return the translation of a clean text, with its own case and final mark; None if it is not known.
 
-        Text in lower case without a mark may be a question.
+        Text in lower case without a mark may be a question. A lone word with a full stop or an exclamation mark may be
+        a command, so it is known only if its pair has one, too.
 
         >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("What's new?", "Quoi de neuf ?")])
         >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "what's new", "Sign in here")]
         ['se connecter !', 'Quoi de neuf ?', 'quoi de neuf', None]
+        >>> memory = Memory(("en", "fr"), [("run", "courir"), ("Sorry.", "Désolé.")])
+        >>> [memory.find(text, "fr") for text in ("Run", "Run!", "Sorry!")]
+        ['Courir', None, 'Désolé !']
         """
         known, key, end = self._known.get(tgt_lang, {}), _key(text), _END.search(text)
         assert end is not None  # as it may be empty
-        if key in known:
+        is_command = " " not in key and end[0].strip().startswith((".", "!"))
+        if key in known and not (is_command and known[key][0][-1].isalnum()):
             return _with_first_letter(*known[key], text) + _mark(end[0].strip(), tgt_lang)
         if f"{key}?" in known and text.islower() and not end[0]:
             return _with_first_letter(*known[f"{key}?"], text).rstrip(" ?")

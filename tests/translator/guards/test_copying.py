@@ -306,7 +306,7 @@ def test_the_model_of_the_package_knows_single_words(general: Translator) -> Non
     texts = ["Hello", "Cat", "Milk", "Paris"]
     assert [one.text for one in general.translate(texts, tgt_lang="fr")] == ["Bonjour", "Chat", "Lait", "Paris"]
     for guard, expected in ((True, "Lait"), (False, "Milk")):
-        (milk,) = general.translate(["Milk"], tgt_lang="fr", copy_guard=guard, form_guard=False)
+        (milk,) = general.translate(["Milk"], tgt_lang="fr", copy_guard=guard, form_guard=False, memory=False)
         assert milk.text == expected
 
 
