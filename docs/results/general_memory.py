@@ -16,12 +16,7 @@ from translate.common.resources import topics_dir
 from translate.data.readers import read_lines
 from translate.translator.memory import Memory
 
-FILES = (
-    "set_phrases.tsv",
-    "interfaces.tsv",
-    "signs.tsv",
-    "single_words.tsv",
-)  # of several translations the first counts
+FILES = ("set_phrases.tsv", "interfaces.tsv", "signs.tsv", "single_words.tsv")  # the first translation counts
 LONGEST = 12  # words of both sides together: longer ones are seldom met as they stand
 ABBREVIATION = re.compile(r"\b(?:[A-Z]\.|Mrs?\b|Mme\b)")  # whose full stop is no end
 SETS = ("tatoeba/valid", "tatoeba/test", "tests/flores_dev", "tests/newstest2013")

@@ -22,11 +22,7 @@ __all__ = ["Corpus", "Pair", "open_corpus"]
 
 _HUB_SPLITS = {"valid": "validation", "test": "test"}
 _TOPICS_VALID = "valid.tsv"
-_PHRASES = (
-    "interfaces.tsv",
-    "set_phrases.tsv",
-    "single_words.tsv",
-)  # of the topics those that are a source of their own
+_PHRASES = ("interfaces.tsv", "set_phrases.tsv", "single_words.tsv")  # of the topics, a source of their own
 
 
 class Corpus:

@@ -103,21 +103,7 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"|(?<=\bau ){_DAY}|(?<=[-–]){_DAY}|(?<=[-–] ){_DAY}"
     rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
-_IN_CAPITALS = {
-    "asap",
-    "btw",
-    "fyi",
-    "idk",
-    "imho",
-    "imo",
-    "omg",
-    "pls",
-    "plz",
-    "rdv",
-    "stp",
-    "svp",
-    "thx",
-}
+_IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
 _OF_CAPITALS = {
     "en": {"AI": "artificial intelligence", "TBA": "to be announced", "TBD": "to be determined"},
     "fr": {"IA": "intelligence artificielle"},
@@ -162,8 +148,6 @@ _SAINT = re.compile(  # on St. Patrick's Day, not "Main St. Tom's house"
 _SPOONS = re.compile(  # 2 c. à s.
     r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
 )
-
-
 _MEETING = re.compile(  # RDV jeudi, and not "Rendez-vous sur notre site"
     rf"\A([Rr])endez-vous(?= (?:{'|'.join(_FRENCH_DAYS)}|demain|aujourd'hui|ce (?:soir|matin|midi)|cet après-midi"
     r"|à \d|devant)\b)(?!.*\b(?:annul|confirm|déplac|manqu|pris|report)|.* (?:a|est|sera) )"

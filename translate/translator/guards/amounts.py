@@ -29,29 +29,38 @@ _PER = {  # behind a price and a slash
     "en": {
         "kg": "a kilo",
         "lb": "a pound",
-        "person|pers": "per person",
+        "person": "per person",
+        "pers": "per person",
         "night": "per night",
-        "hour|hr|h": "an hour",
+        "hour": "an hour",
+        "hr": "an hour",
+        "h": "an hour",
         "day": "a day",
-        "week|wk": "a week",
-        "month|mo": "a month",
-        "year|yr": "a year",
+        "week": "a week",
+        "wk": "a week",
+        "month": "a month",
+        "mo": "a month",
+        "year": "a year",
+        "yr": "a year",
     },
     "fr": {
         "kg": "le kilo",
-        "litre|l": "le litre",
-        "m²|m2": "par mètre carré",
-        "personne|pers": "par personne",
+        "litre": "le litre",
+        "l": "le litre",
+        "m²": "par mètre carré",
+        "m2": "par mètre carré",
+        "personne": "par personne",
+        "pers": "par personne",
         "nuit": "par nuit",
-        "heure|h": "par heure",
-        "jour|j": "par jour",
-        "semaine|sem": "par semaine",
+        "heure": "par heure",
+        "h": "par heure",
+        "jour": "par jour",
+        "j": "par jour",
+        "semaine": "par semaine",
+        "sem": "par semaine",
         "mois": "par mois",
         "an": "par an",
     },
-}
-_PER_UNIT = {
-    lang: {unit: words for units, words in rows.items() for unit in units.split("|")} for lang, rows in _PER.items()
 }
 _PRICE = rf"(?P<price>[€$£]\d[\d.,]*|(?<![\w.,])\d[\d.,]*+{_SPACE}[€$£])"
 _PRICE_PER_UNIT = {
@@ -92,7 +101,7 @@ def plain_amounts(text: str, src_lang: str) -> str:
         return text
     millions, thousands = _WRITTEN[src_lang]
     text = _THOUSANDS[src_lang].sub(thousands, _MILLIONS[src_lang].sub(millions, text))
-    text = _PRICE_PER_UNIT[src_lang].sub(lambda match: f"{match['price']} {_PER_UNIT[src_lang][match['unit']]}", text)
+    text = _PRICE_PER_UNIT[src_lang].sub(lambda match: f"{match['price']} {_PER[src_lang][match['unit']]}", text)
     text = _TIGHT_BYTES.sub(r"\1 \2", text)
     if src_lang == "en":
         text = _POUNDS.sub(r"\1 pounds", text)

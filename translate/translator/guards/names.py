@@ -78,7 +78,7 @@ _STAND_INS = {  # names that the model knows, of men and of women, and whether F
     ("woman", False): "Julie",
     ("woman", True): "Alice",
 }
-_VOWELS = "AÀEÈÉIOUYÉÈHÎ"
+_ELIDED = "AÀEÉÈIÎOUYH"  # first letters before which French elides
 _MOST_WORDS = 6  # of a text that is read with a stand-in
 
 
@@ -153,7 +153,7 @@ def _with_stand_in(own: Form) -> _Named | None:
     if len(names) != 1 or any(name in own.text for name in _STAND_INS.values()):
         return None
     (name,) = names
-    stand_in = _STAND_INS["woman" if name[0] in _WOMEN.split() else "man", name[0][0] in _VOWELS]
+    stand_in = _STAND_INS["woman" if name[0] in _WOMEN.split() else "man", name[0][0] in _ELIDED]
     return _Named(own, name, f"{own.text[: name.start()]}{stand_in}{own.text[name.end() :]}", stand_in)
 
 
