@@ -24,6 +24,8 @@ PAIRS = [
     ("Log in", "Se connecter"),
     ("What's new?", "Quoi de neuf ?"),
     ("Monday to Friday", "Du lundi au vendredi"),
+    ("Turkey", "Turquie"),
+    ("turkey", "dinde"),
 ]
 
 
@@ -48,6 +50,9 @@ def memory() -> Memory:
         ("what's new", "quoi de neuf"),
         ("What's new", None),  # a question mark is part of what is meant
         ("what's new.", None),
+        ("Turkey", "Turquie"),  # the case decides
+        ("turkey", "dinde"),
+        ("TURKEY", "Dinde"),
         ("Sign", None),
         ("Sign in here", None),
         ("", None),

@@ -37,18 +37,21 @@ class Memory:
     def find(self, text: str, tgt_lang: str) -> str | None:
         """Return the translation of a clean text, with its own case and final mark; None if it is not known.
 
-        Text in lower case without a mark may be a question. A lone word with a full stop or an exclamation mark may be
-        a command, so it is known only if its pair has one, too.
+        Of pairs that differ in case that with the case of the text counts. Text in lower case without a mark may be a
+        question. A lone word with a full stop or an exclamation mark may be a command, so it is known only if its pair
+        has one, too.
 
         >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("What's new?", "Quoi de neuf ?")])
         >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "what's new", "Sign in here")]
         ['se connecter !', 'Quoi de neuf ?', 'quoi de neuf', None]
-        >>> memory = Memory(("en", "fr"), [("run", "courir"), ("Sorry.", "Désolé.")])
-        >>> [memory.find(text, "fr") for text in ("Run", "Run!", "Sorry!")]
-        ['Courir', None, 'Désolé !']
+        >>> pairs = [("run", "courir"), ("Sorry.", "Désolé."), ("Turkey", "Turquie"), ("turkey", "dinde")]
+        >>> memory = Memory(("en", "fr"), pairs)
+        >>> [memory.find(text, "fr") for text in ("Run", "Run!", "Sorry!", "turkey", "Turkey")]
+        ['Courir', None, 'Désolé !', 'dinde', 'Turquie']
         """
-        known, key, end = self._known.get(tgt_lang, {}), _key(text), _END.search(text)
+        known, end = self._known.get(tgt_lang, {}), _END.search(text)
         assert end is not None  # as it may be empty
+        key = own if (own := _plain(text)) in known else own.casefold()
         is_command = " " not in key and end[0].strip().startswith((".", "!"))
         if key in known and not (is_command and known[key][0][-1].isalnum()):
             return _with_first_letter(*known[key], text) + _mark(end[0].strip(), tgt_lang)
@@ -81,13 +84,14 @@ class Memory:
 
 
 def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    return {_key(src): (src, _END.sub("", tgt)) for src, tgt in reversed(pairs)}
+    keyed = [(_plain(src), (src, _END.sub("", tgt))) for src, tgt in reversed(pairs)]
+    return {src.casefold(): pair for src, pair in keyed} | dict(keyed)
 
 
-def _key(text: str) -> str:
-    """Return what texts with one translation have in common."""
+def _plain(text: str) -> str:
+    """Return what texts with one translation have in common, but for their case."""
     text = _END.sub("", text).replace("’", "'").replace("\u00a0", " ").replace("\u202f", " ")
-    return text.replace(" ?", "?").casefold()
+    return text.replace(" ?", "?")
 
 
 def _with_first_letter(source: str, target: str, text: str) -> str:
