@@ -1,6 +1,7 @@
 """The data module: cache, batches, and exact resuming under a real Lightning Trainer."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 import time
@@ -130,6 +131,31 @@ def test_a_share_of_the_sources_is_read_without_accents_and_targets_keep_theirs(
     batches = list(twin.train_dataloader())
     assert sorted(first) == sorted(text for text in texts(twin, batches, "src_ids") if "gar" in text)
     assert sorted(text for text in targets(twin, batches) if "gar" in text) == sorted(accented)
+
+
+@pytest.mark.parametrize("sampling", [0.0, 0.3])
+def test_a_share_of_the_sources_has_translations_of_terms_and_targets_have_none(config, tmp_path, sampling):
+    for name, own in (("src", "the boy {} is here"), ("tgt", "le garçon {} est là")):
+        (tmp_path / name).write_text("".join(own.format(i) + "\n" for i in range(40)), encoding="utf-8")
+    (tmp_path / "terms.tsv").write_text("en\tfr\n=\tboy\tgarçon\n=\there\tici\n", encoding="utf-8")
+    train = [str(tmp_path / "src"), str(tmp_path / "tgt")]
+    settings = {"train": train, "both_directions": True, "glossed": 0.5, "glossary": str(tmp_path / "terms.tsv")}
+    data, twin = (data_module(dataclasses.replace(config, **settings), sampling=sampling) for _ in range(2))
+    plain = [line for path in train for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    beside = [
+        text.replace("boy", "boy\x02 garçon\x03") if "boy" in text else text.replace("garçon", "garçon\x02 boy\x03")
+        for text in plain
+    ]
+    annotated = {*beside, *(re.sub(" (boy|garçon)\x02", "\x02", text) for text in beside)}
+    loader = data.train_dataloader()
+    first, second = (texts(data, list(loader), "src_ids") for _ in range(2))  # "here" is not "ici" there
+    assert {*first} <= {*plain, *annotated}
+    assert 20 < len({*first} & annotated) < 60
+    assert first != second
+    batches = list(twin.train_dataloader())
+    assert sorted(first) == sorted(texts(twin, batches, "src_ids"))
+    assert sorted(targets(twin, batches)) == sorted(plain)
+    assert not [text for text in texts(twin, list(twin.val_dataloader()), "src_ids") if "\x02" in text]
 
 
 def with_extra(config: DataConfig, folder: Path, **changes) -> tuple[DataConfig, list[tuple[str, str]]]:

@@ -79,6 +79,16 @@ def test_the_finish_scores_the_test_set_and_writes_the_report(make_config, capsy
     assert f"next: python -m translate.infer --model {run_dir} " in out
 
 
+def test_a_glossary_that_sources_are_annotated_with_goes_with_the_model(make_config, tmp_path) -> None:
+    (tmp_path / "terms.tsv").write_text("en\tfr\n=\tdog\tchien\n", encoding="utf-8")
+    config = make_config(max_epochs=None, max_steps=1)
+    assert Translator.load(train(config)).glossary is None
+    glossed = train(replace(config, data=replace(config.data, glossary=str(tmp_path / "terms.tsv"), glossed=0.5)))
+    glossary = Translator.load(glossed).glossary
+    assert glossary is not None
+    assert list(glossary.pairs()) == [("dog", "chien")]
+
+
 def test_max_steps_may_end_amid_an_epoch_and_still_validates(make_config) -> None:
     run_dir = train(make_config(max_epochs=None, max_steps=5))
     assert list(rows(run_dir, "train_loss")) == [1, 2, 3, 4, 5]

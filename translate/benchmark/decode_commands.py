@@ -11,6 +11,7 @@ from translate.benchmark.decode_engines import CTRANSLATE2, OURS
 from translate.benchmark.decode_report import CommandResult, search_name
 from translate.benchmark.decode_stream import joined_lines
 from translate.config.decode import DecodeConfig
+from translate.data.glossary import Glossary
 from translate.export.writer import copy_model, save_exported
 from translate.translator.bundle import load_bundle
 from translate.translator.memory import Memory
@@ -70,7 +71,7 @@ def _save_models(bundle: Path, folder: Path, *, peer: bool) -> dict[str, Path]:
     copy_model(bundle, models[OURS], "int8")
     if peer:
         models[CTRANSLATE2] = folder / "command-ctranslate2"
-        beside = Recognizer.load(bundle), Memory.load(bundle)
+        beside = Recognizer.load(bundle), Memory.load(bundle), Glossary.load(bundle)
         save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", "ctranslate2", *beside)
     return models
 

@@ -26,6 +26,11 @@ def second_translations_dir() -> Path:
     return _resource("data/second_translations")
 
 
+def glossary_dir() -> Path:
+    """Return the folder of the embedded glossary."""
+    return _resource("data/glossary")
+
+
 def models_dir() -> Path:
     """Return the folder of the models that come with the package."""
     return _resource("data/models")

@@ -29,10 +29,10 @@ class DataConfig:
 
     source: str = setting(
         "everyday",
-        "Where pairs come from: everyday (embedded), activities, topics and phrases (embedded too, for parts of a "
-        "mixture: 4,000 pairs of who does what, pairs of many topics, set phrases and single words), multi30k, hub (a "
-        "dataset on the hub), files, or mix (several of them, see parts).",
-        choices=("everyday", "activities", "topics", "phrases", "multi30k", "hub", "files", "mix"),
+        "Where pairs come from: everyday (embedded), activities, topics, phrases and terms (embedded too, for "
+        "parts of a mixture: 4,000 pairs of who does what, pairs of many topics, set phrases and single words, the "
+        "terms of data.glossary), multi30k, hub (a dataset on the hub), files, or mix (several of them, see parts).",
+        choices=("everyday", "activities", "topics", "phrases", "terms", "multi30k", "hub", "files", "mix"),
     )
     src_lang: str = setting("en", "Language to translate from; in other sources also a file ending, a column or a key.")
     tgt_lang: str = setting(
@@ -108,6 +108,19 @@ class DataConfig:
         "keyboards that have none; targets keep theirs.",
         at_least=0,
         at_most=1,
+    )
+    glossed: float = setting(
+        0.0,
+        "Share of training sources, drawn anew in each epoch, with the translations of their terms beside these, of "
+        "terms of data.glossary whose translation the target has (Dinu et al. 2019, arXiv:1906.01105). The model "
+        "then uses them, its directory gets the glossary, and the terms of all that it translates are looked up in it.",
+        at_least=0,
+        at_most=1,
+    )
+    glossary: str | None = setting(
+        None,
+        "Glossary of data.glossed, a .tsv or .tsv.gz: the two languages in the first line, then =, > (not back) or < "
+        "(back alone), a term and its translation in each line; null = the English-French one of the project.",
     )
     src_column: str | None = setting(
         None,
@@ -194,6 +207,10 @@ class DataConfig:
             raise ValueError(
                 f"data.copies ({self.copies}) weighs the source's own pairs against those of data.extra, and there are "
                 "none; leave it out or train for more epochs"
+            )
+        if self.glossary is not None and not self.glossed and self.source not in ("terms", "mix"):
+            raise ValueError(
+                f"data.glossary ({self.glossary}) is for sources with terms, and none are to have any; set data.glossed"
             )
         if 0 < self.max_ratio < 1:
             raise ValueError(f"data.max_ratio ({self.max_ratio}) must be at least 1, or 0 for no limit")

@@ -37,6 +37,7 @@ class DecodeChanges(TypedDict, total=False):
     top_p: float | None
     seed: int | None
     memory: bool | None
+    glossary: bool | None
     mbr: str | None
     batch_tokens: int | None
 
@@ -165,6 +166,11 @@ class DecodeConfig:
         True,
         "Take the translation of a sentence that the model's translation memory holds from there instead of searching, "
         "if the model has one; with num_hypotheses the search's outputs follow it. Not with sampling, mbr or prefixes.",
+    )
+    glossary: bool = setting(
+        True,
+        "Let the model read the translations of terms beside these, as its glossary has them, if it was trained with "
+        "one (data.glossed).",
     )
     mbr: str = setting(
         "none",

@@ -14,7 +14,7 @@ class PartConfig:
     source: str = setting(
         "files",
         "Where its pairs come from, as data.source.",
-        choices=("everyday", "activities", "topics", "phrases", "multi30k", "hub", "files"),
+        choices=("everyday", "activities", "topics", "phrases", "terms", "multi30k", "hub", "files"),
     )
     root: str | None = setting(
         None, "Folder that already has its data, as data.root; null = data.root with source=files."

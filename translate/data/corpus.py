@@ -16,7 +16,7 @@ from translate.data.download import MULTI30K_TESTS, download_multi30k
 from translate.data.readers import suffix
 from translate.data.rst import PlainSource
 from translate.data.second_translations import SecondTranslations
-from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source
+from translate.data.sources import TABLES, TEXTS, FileSource, FirstPairs, HubSource, Pair, Source, TermSource
 
 __all__ = ["Corpus", "Pair", "open_corpus"]
 
@@ -149,6 +149,7 @@ def open_corpus(config: DataConfig) -> Corpus:
         "activities": _activities,
         "topics": _topics,
         "phrases": _phrases,
+        "terms": _terms,
         "multi30k": _multi30k,
         "hub": _hub,
         "files": _files,
@@ -181,6 +182,12 @@ def _topics(config: DataConfig) -> Corpus:
 
 def _phrases(config: DataConfig) -> Corpus:
     return _topic_files(config, _PHRASES)
+
+
+def _terms(config: DataConfig) -> Corpus:
+    return _corpus(
+        config, TermSource(config.glossary, (config.src_lang, config.tgt_lang)), None, {"terms_holdout": None}
+    )
 
 
 def _topic_files(config: DataConfig, names: Sequence[str]) -> Corpus:
@@ -257,6 +264,7 @@ def _part(config: DataConfig, name: str, part: PartConfig) -> Source:
     own = {field.name: getattr(part, field.name) for field in fields(PartConfig)}
     for key in ("weight", "markup", "second_translations", "max_pairs", *ADDED):
         del own[key]
+    own["glossary"] = config.glossary if part.source == "terms" else None
     own["root"] = part.root or (config.root if part.source == "files" else None)
     try:
         settings = replace(config, parts={}, valid=[], test=[], extra=[], copies=1, temperature=1.0, **own)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from translate.data.batch import Batch, Padded, collate_padded, widened
 from translate.data.cleaning import CleaningReport, CleaningRules
 from translate.data.corpus import Corpus, Pair, open_corpus
 from translate.data.epoch import EpochPairs, mixture_copies
+from translate.data.glossary import Glossary
 from translate.data.prepare import TextStore, TokenStore, cached_text, cached_tokenizer, cached_tokens
 from translate.data.sampler import Indices, TokenBudgetBatches
 from translate.data.token_cache import Rows, cache_key
@@ -119,12 +121,14 @@ class TranslationDataModule(LightningDataModule):
         corpus: Where the pairs come from; test sets are read from it.
         tokenizer: Trained on the training pairs, or loaded; after `prepare`.
         cleaning: What each cleaning step did; after `prepare`.
+        glossary: The terms that sources are annotated with, if some are; after `prepare`.
         valid_pairs: Cleaned validation pairs, as many as BLEU may use; after `prepare`.
     """
 
     corpus: Corpus
     tokenizer: Tokenizer
     cleaning: CleaningReport
+    glossary: Glossary | None
     valid_pairs: list[Pair]
 
     def __init__(self, corpus_config: DataConfig, tokenizer_config: TokenizerConfig, *, seed: int) -> None:
@@ -177,6 +181,7 @@ class TranslationDataModule(LightningDataModule):
     def _prepare(self) -> None:
         config, cache_dir, rules = self._config, Path(self._config.cache_dir), CleaningRules.of(self._config)
         self.corpus = open_corpus(config)
+        self.glossary = Glossary.open(config.glossary, (config.src_lang, config.tgt_lang)) if config.glossed else None
         text = cached_text(self.corpus, rules, cache_dir, augmentations(config))
         languages = (config.tgt_lang, config.src_lang) if config.language_tags else ()
         self.tokenizer = cached_tokenizer(text, self._tokenizer_config, cache_dir, sorted(languages), config.tgt_langs)
@@ -301,22 +306,26 @@ class TranslationDataModule(LightningDataModule):
     def _train_batch(self, indices: Indices, seed: int) -> Batch:
         rows, turned = self._epoch.locate(indices)
         sides = _turn(*self._sides("train", rows), turned)
-        if self._tokenizer_config.sampling or self._config.unaccented:
+        if self._tokenizer_config.sampling or self._config.unaccented or self._config.glossed:
             sides = self._encode_anew(sides, rows, turned, seed)
         return self._collate(*sides, turned)
 
     def _encode_anew(self, sides: Sides, rows: Indices, turned: npt.NDArray[np.bool_], seed: int) -> Sides:
-        """Put in sampled segmentations and unaccented sources, where these are not too long."""
+        """Put in sampled segmentations, unaccented sources and such with terms, where these are not too long."""
         assert self._text is not None
-        sampling = self._tokenizer_config.sampling
-        unaccented = np.random.default_rng(seed).random(len(rows)) < self._config.unaccented
-        places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented).tolist()
+        sampling, random = self._tokenizer_config.sampling, np.random.default_rng(seed)
+        unaccented = random.random(len(rows)) < self._config.unaccented
+        glossed = random.random(len(rows)) < self._config.glossed
+        places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented | glossed).tolist()
         pairs = [self._text.pair("train", int(self._store.text_rows[rows[place]][0])) for place in places]
         pairs = [Pair(*pair[::-1]) if turned[place] else pair for place, pair in zip(places, pairs, strict=True)]
-        texts = [
-            without_accents(pair.src) if unaccented[place] else pair.src
-            for place, pair in zip(places, pairs, strict=True)
-        ]
+        texts = [pair.src for pair in pairs]
+        for at, place in enumerate(places):
+            if unaccented[place]:
+                texts[at] = without_accents(texts[at])
+            if self.glossary is not None and glossed[place]:
+                tgt_lang = self._config.src_lang if turned[place] else self._config.tgt_lang
+                texts[at] = self.glossary.annotate_used(texts[at], tgt_lang, pairs[at].tgt, Random(seed + place))
         src = self.tokenizer.encode_src_batch(texts, sampling=sampling, seed=seed)
         tgt: list[list[int]] = [[] for _ in pairs]  # as it is stored
         if sampling:

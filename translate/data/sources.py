@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from translate.common.errors import first_line
 from translate.common.files import write_text
+from translate.data.glossary import Glossary
 from translate.data.readers import missing_column, read_aligned, read_table, suffix
 
 TABLES = (".parquet", ".arrow")
@@ -149,6 +150,29 @@ class HubSource:
             write_text(file, json.dumps({"revision": revision, "splits": splits}))
         about: dict[str, Any] = json.loads(file.read_text())
         return about
+
+
+@dataclass(frozen=True)
+class TermSource:
+    """The terms of a glossary as pairs, those that are translated in both directions.
+
+    Attributes:
+        path: That of the glossary, None for the embedded one.
+        languages: Source and target.
+    """
+
+    path: str | None
+    languages: tuple[str, str]
+
+    def pairs(self) -> Iterator[Pair]:
+        """Stream the pairs; raises as `Glossary.open`."""
+        glossary = Glossary.open(self.path, self.languages)
+        way = 1 if glossary.languages == self.languages else -1
+        return (Pair(*pair[::way]) for pair in glossary.pairs())
+
+    def identity(self) -> str:
+        """Return a hash of the terms."""
+        return hashlib.blake2b(repr(list(self.pairs())).encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)

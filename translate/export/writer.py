@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from translate.common.files import new_directory, write_text
 from translate.common.resources import models_dir
 from translate.config.export import ExportConfig
+from translate.data.glossary import Glossary
 from translate.native.shortlist import Shortlist
 from translate.translator.engines.directory import check_output
 from translate.translator.memory import Memory
@@ -41,7 +42,7 @@ def export(config: ExportConfig) -> Path:
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
-        beside = Recognizer.load(bundle), Memory.load(bundle)
+        beside = Recognizer.load(bundle), Memory.load(bundle), Glossary.load(bundle)
         save_exported(output, *load_bundle(bundle), config.quantization, config.format, *beside)
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
@@ -62,7 +63,7 @@ def copy_model(bundle: Path, output: Path, quantization: str) -> None:
 
     model, tokenizer, settings = load_bundle(bundle)
     shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
-    beside = Recognizer.load(bundle), shortlist, Memory.load(bundle)
+    beside = Recognizer.load(bundle), shortlist, Memory.load(bundle), Glossary.load(bundle)
     save_bundle(output, model, tokenizer, settings, *beside, quantization=quantization)
 
 
@@ -85,6 +86,7 @@ def save_exported(
     format: str = ExportConfig.format,
     recognizer: "Recognizer | None" = None,
     memory: "Memory | None" = None,
+    glossary: "Glossary | None" = None,
 ) -> None:
     """Write a directory for another runtime; it appears, or replaces an older one, only when it is complete.
 
@@ -97,6 +99,7 @@ def save_exported(
         format: "ctranslate2" or "onnx".
         recognizer: What tells its languages apart.
         memory: Texts whose translation is known.
+        glossary: Terms that the model reads with their translations.
 
     Raises:
         ValueError: If what writes the format is not installed, or the format cannot hold the model.
@@ -109,7 +112,7 @@ def save_exported(
         write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
-        for part in (recognizer, memory):
+        for part in (recognizer, memory, glossary):
             if part is not None:
                 part.save(parts)
         write_text(parts / "README.md", _card(settings, format))

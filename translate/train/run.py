@@ -163,7 +163,7 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     if len(bundle.tgt_langs) > 1:
         recognizer = Recognizer.learn((config.data.src_lang, config.data.tgt_lang), *data.texts())
     shortlist = learn_shortlist(data, both_directions=len(bundle.tgt_langs) > 1) if config.trainer.shortlist else None
-    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer, shortlist)
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer, shortlist, glossary=data.glossary)
     say(
         f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
         f"most resident memory so far {high_water() / 2**20:,.0f} MiB",

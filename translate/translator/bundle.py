@@ -5,6 +5,7 @@ model/config.yaml          BundleConfig
       model.safetensors    weights, see `weights.py`; a tied matrix is stored once
       languages.tsv        of a model that translates both ways: what tells its languages apart
       memory.tsv.gz        if it has one: texts whose translation is known, see `memory.py`
+      glossary.tsv.gz      if it was trained with one: terms that it reads with their translations, see `Glossary`
       shortlist.safetensors  if it was learnt: which tokens a translation may need, see `translate/native/shortlist.py`
       README.md            the model card
 """
@@ -25,6 +26,7 @@ from translate.common.resources import SHIPPED, models_dir
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
+from translate.data.glossary import Glossary
 from translate.translator.memory import Memory
 from translate.translator.recognition import Recognizer
 from translate.translator.weights import read_weights, stored_shapes, write_weights
@@ -88,6 +90,7 @@ def save_bundle(
     recognizer: Recognizer | None = None,
     shortlist: Shortlist | None = None,
     memory: Memory | None = None,
+    glossary: Glossary | None = None,
     *,
     quantization: str = "float32",
 ) -> None:
@@ -101,6 +104,7 @@ def save_bundle(
         recognizer: What tells its languages apart.
         shortlist: Which tokens its translations may need.
         memory: Texts whose translation is known.
+        glossary: Terms that the model reads with their translations.
         quantization: What its matrices are rounded to, one of `weights.BITS`.
 
     Raises:
@@ -109,7 +113,7 @@ def save_bundle(
     with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
-        for part in (recognizer, shortlist, memory):
+        for part in (recognizer, shortlist, memory, glossary):
             if part is not None:
                 part.save(parts)
         write_weights(parts / _WEIGHTS, model, quantization)

@@ -17,6 +17,7 @@ from typing import Any, Unpack
 from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
+from translate.data.glossary import Glossary
 from translate.data.tokenizer import Tokenizer
 from translate.markup.protect import fill_slots, translate_masked
 from translate.markup.spans import find_spans
@@ -51,6 +52,7 @@ class Translator:
         config: Languages, limits and the search settings used where a call gives none.
         recognizer: Tells the languages of texts apart, of a model that translates both ways.
         memory: Whole texts whose translation is known.
+        glossary: Terms that the model reads with their translations.
     """
 
     def __init__(
@@ -60,9 +62,10 @@ class Translator:
         config: BundleConfig,
         recognizer: Recognizer | None = None,
         memory: Memory | None = None,
+        glossary: Glossary | None = None,
     ) -> None:
         self.engine, self.tokenizer, self.config = engine, with_tags(tokenizer, config), config
-        self.recognizer, self.memory = recognizer, memory
+        self.recognizer, self.memory, self.glossary = recognizer, memory, glossary
 
     @classmethod
     def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "auto") -> Translator:
@@ -104,7 +107,7 @@ class Translator:
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
         engine = EnsembleEngine(engines, [network.d_model for network in networks])
-        return cls(engine, first.tokenizer, config, first.recognizer, first.memory)
+        return cls(engine, first.tokenizer, config, first.recognizer, first.memory, first.glossary)
 
     def into(self, tgt_lang: str) -> Translator:
         """Return the same model asked to translate into `tgt_lang`, from the other of its two languages.
@@ -118,7 +121,7 @@ class Translator:
         if tgt_lang not in config.tgt_langs:
             raise ValueError(f"tgt_lang ({tgt_lang}): this model translates {self._ways}")
         turned = replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang)
-        return Translator(self.engine, self.tokenizer, turned, self.recognizer, self.memory)
+        return Translator(self.engine, self.tokenizer, turned, self.recognizer, self.memory, self.glossary)
 
     @property
     def _ways(self) -> str:
@@ -430,10 +433,10 @@ class Translator:
         paragraph = min(longest, decode.paragraph_len or longest)
 
         def within(most: int, prefix: str = "") -> Callable[[str], bool]:
-            return lambda text: len(self.tokenizer.encode_src(self._form(Request(text, prefix), decode).text)) <= most
+            return lambda text: len(self.tokenizer.encode_src(self._source(Request(text, prefix), decode))) <= most
 
         def encode(segments: list[Request]) -> Iterator[tuple[Request, Ids]]:
-            texts = [self._form(one, decode).text for one in segments]
+            texts = [self._source(one, decode) for one in segments]
             return zip(segments, self.tokenizer.encode_src_batch(texts), strict=True)
 
         sources = dict(encode(requests))
@@ -450,8 +453,13 @@ class Translator:
                 sources.update(encode(parts[one]))
         return parts, sources
 
+    def _source(self, segment: Request, decode: DecodeConfig) -> str:
+        """Return what the model reads of a segment, with the translations of its terms."""
+        text = self._form(segment, decode).text
+        return self.glossary.annotate(text, self.config.tgt_lang) if self.glossary and decode.glossary else text
+
     def _form(self, segment: Request, decode: DecodeConfig) -> Form:
-        """Return what the model reads of a segment, and what its translation gets back."""
+        """Return what the model reads of a segment but for terms, and what its translation gets back."""
         form_guard = decode.form_guard and not segment.prefix
         return read_form(segment.text, self.config.src_lang, self.config.tgt_lang, form_guard=form_guard)
 

@@ -318,8 +318,10 @@ def test_an_average_has_the_mean_of_the_weights_and_a_report(make_config: Callab
         "pairs": {"translate": ["mean"], "data.max_pairs": 5},
         "last": {"average": ["two", "mean"]},
     }
-    config = replace(config, model=ModelConfig(), stages=stages, evaluate=True)
+    config = replace(config, model=ModelConfig(), stages=stages, evaluate=True, data=replace(config.data, glossed=0.1))
     run_dir = train(config)
+    for name in ("one", "two", "mean", "."):
+        assert (run_dir / name / "model/glossary.tsv.gz").is_file()
     one, two, mean, last = (
         load_file(run_dir / name / "model/model.safetensors") for name in ("one", "two", "mean", ".")
     )

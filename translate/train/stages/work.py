@@ -17,6 +17,7 @@ from translate.config.train import TrainConfig
 from translate.data.augment import augmentations
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
+from translate.data.glossary import Glossary
 from translate.data.prepare import cached_text
 from translate.data.readers import read_lines
 from translate.data.token_cache import Rows
@@ -146,7 +147,8 @@ def _save_model(
     shortlist = None  # one of a larger vocabulary does not fit
     if isinstance(stage, Average):
         shortlist = Shortlist.load(find_model(first.directory), bundle.src_vocab_size, bundle.tgt_vocab_size)
-    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer, shortlist)
+    glossary = Glossary.load(find_model(first.directory))
+    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer, shortlist, glossary=glossary)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))

@@ -12,6 +12,7 @@ from translate.common.errors import first_line
 from translate.common.extras import INSTALL_TRAIN
 from translate.common.memory import limit_kernel_caches
 from translate.config.decode import PRECISIONS
+from translate.data.glossary import Glossary
 from translate.data.tokenizer import Tokenizer
 from translate.translator.bundle import BundleConfig, find_model, load_bundle, load_native
 from translate.translator.engines.directory import exported_format, load_settings
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Runs = tuple[Engine, Tokenizer, BundleConfig]
-Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None, Memory | None]
+Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None, Memory | None, Glossary | None]
 
 
 def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
@@ -38,7 +39,7 @@ def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
     else:
         directory = Path(path)
         opened = _open_exported(directory, written_for, device, precision)
-    return *opened, Recognizer.load(directory), Memory.load(directory)
+    return *opened, Recognizer.load(directory), Memory.load(directory), Glossary.load(directory)
 
 
 def _open_exported(directory: Path, written_for: str, device: str, precision: str) -> Runs:
