@@ -20,6 +20,7 @@ from translate.config.evaluate import EvaluateConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
 from translate.config.optim import OptimConfig
+from translate.config.parts import PartConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import LOGGERS, TrainerConfig
@@ -101,6 +102,11 @@ def test_every_setting_of_a_logger_is_explained(name: str) -> None:
             "data.root does nothing with data=everyday; it needs data=multi30k or hub or files",
         ),
         (DataConfig, {"glossary": "g.tsv"}, r"data.glossary \(g.tsv\) is for sources with terms, .* set data.glossed"),
+        (
+            DataConfig,
+            {"source": "mix", "parts": {"own": PartConfig(train=["p.tsv"])}, "valid": ["v.tsv"], "glossary": "g.tsv"},
+            r"data.glossary \(g.tsv\) is for sources with terms, .* set data.glossed",
+        ),
         (DataConfig, {"copies": 2}, r"data.copies \(2\) weighs the source's own pairs against those of data.extra"),
         (DataConfig, {"max_ratio": 0.5}, r"data.max_ratio \(0.5\) must be at least 1, or 0 for no limit"),
         (DataConfig, {"batch_tokens": 100}, r"data.batch_tokens \(100\) must be at least data.max_len \(256\)"),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import errno
+import gzip
 import logging
 import os
 import re
 import resource
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
@@ -68,6 +69,11 @@ def write_text(path: Path, text: str) -> None:
     r"""Write a whole file as UTF-8 with lines that end in \n, as `atomic_write` does."""
     with atomic_write(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def write_tsv_gz(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write rows of columns, compressed, into a directory that is being made; the same rows give the same bytes."""
+    path.write_bytes(gzip.compress("".join("\t".join(row) + "\n" for row in rows).encode(), mtime=0))
 
 
 def copy_file(source: Path, target: Path) -> None:

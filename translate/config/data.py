@@ -208,7 +208,8 @@ class DataConfig:
                 f"data.copies ({self.copies}) weighs the source's own pairs against those of data.extra, and there are "
                 "none; leave it out or train for more epochs"
             )
-        if self.glossary is not None and not self.glossed and self.source not in ("terms", "mix"):
+        read = {self.source, *(part.source for part in self.parts.values())}
+        if self.glossary is not None and not self.glossed and "terms" not in read:
             raise ValueError(
                 f"data.glossary ({self.glossary}) is for sources with terms, and none are to have any; set data.glossed"
             )

@@ -7,7 +7,6 @@ second. Regular plurals may stand in brackets, as in "payslip(s)" and "fiche(s) 
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from translate.common.files import write_tsv_gz
 from translate.common.resources import glossary_dir
 from translate.data.readers import read_lines
 
@@ -122,8 +122,7 @@ class Glossary:
 
     def save(self, directory: Path) -> None:
         """Write `glossary.tsv.gz` into a directory that is being made; the same entries give the same bytes."""
-        text = "".join("\t".join(row) + "\n" for row in (self.languages, *self.entries))
-        (directory / FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
+        write_tsv_gz(directory / FILE, (self.languages, *self.entries))
 
     @classmethod
     def load(cls, directory: Path) -> Glossary | None:

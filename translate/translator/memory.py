@@ -5,11 +5,11 @@ A model directory holds it as `memory.tsv.gz`: the two languages in the first li
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from translate.common.files import write_tsv_gz
 from translate.data.readers import read_lines
 
 FILE = "memory.tsv.gz"
@@ -61,8 +61,7 @@ class Memory:
 
     def save(self, directory: Path) -> None:
         """Write `memory.tsv.gz` into a directory that is being made; the same pairs give the same bytes."""
-        text = "".join("\t".join(row) + "\n" for row in (self.languages, *self.pairs))
-        (directory / FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
+        write_tsv_gz(directory / FILE, (self.languages, *self.pairs))
 
     @classmethod
     def load(cls, directory: Path) -> Memory | None:

@@ -142,12 +142,11 @@ def _save_model(
 ) -> None:
     """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
     save_config(config, stage.directory / "config.yaml")
-    first = stage.members[0] if isinstance(stage, Average) else stage.member
-    recognizer = Recognizer.load(find_model(first.directory))
+    first = find_model((stage.members[0] if isinstance(stage, Average) else stage.member).directory)
+    recognizer, glossary = Recognizer.load(first), Glossary.load(first)
     shortlist = None  # one of a larger vocabulary does not fit
     if isinstance(stage, Average):
-        shortlist = Shortlist.load(find_model(first.directory), bundle.src_vocab_size, bundle.tgt_vocab_size)
-    glossary = Glossary.load(find_model(first.directory))
+        shortlist = Shortlist.load(first, bundle.src_vocab_size, bundle.tgt_vocab_size)
     save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer, shortlist, glossary=glossary)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
