@@ -469,3 +469,13 @@ def test_resuming_with_other_data_is_refused(config, tmp_path):
     fit(config, max_epochs=1, callbacks=[SaveAt("on_train_epoch_end", tmp_path)])
     with pytest.raises(ValueError, match="was trained on another text and another tokenizer; resume with the data"):
         fit(dataclasses.replace(config, max_pairs=50), max_epochs=2, resume=tmp_path / "1.ckpt")
+
+
+def test_resuming_with_another_glossary_is_refused(config, tmp_path):
+    path = tmp_path / "terms.tsv"
+    path.write_text("en\tfr\n=\tboy\tgarçon\n", encoding="utf-8")
+    glossed = dataclasses.replace(config, glossed=0.5, glossary=str(path))
+    fit(glossed, max_epochs=1, callbacks=[SaveAt("on_train_epoch_end", tmp_path)])
+    path.write_text("en\tfr\n=\tboy\tgars\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="was trained on another glossary; resume with the data"):
+        fit(glossed, max_epochs=2, resume=tmp_path / "1.ckpt")

@@ -245,14 +245,13 @@ class TranslationDataModule(LightningDataModule):
 
     @property
     def _identity(self) -> list[str]:
-        """What changes with the training text or the tokenizer."""
+        """What changes with the training text, the tokenizer or the glossary."""
         assert self._text is not None
-        return [self._text.key, self.tokenizer.fingerprint]
+        return [self._text.key, self.tokenizer.fingerprint, self.glossary.fingerprint if self.glossary else ""]
 
     def _check_identity(self, before: list[str]) -> None:
-        changed = [
-            name for name, was, now in zip(("text", "tokenizer"), before, self._identity, strict=True) if was != now
-        ]
+        known = zip(("text", "tokenizer", "glossary"), before, self._identity, strict=False)  # older ones tell less
+        changed = [name for name, was, now in known if was != now]
         if changed:
             raise ValueError(
                 f"the checkpoint was trained on another {' and another '.join(changed)}; resume with the data and the "

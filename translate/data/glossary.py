@@ -7,6 +7,7 @@ second. Regular plurals may stand in brackets, as in "payslip(s)" and "fiche(s) 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -54,6 +55,11 @@ class Glossary:
     def __init__(self, languages: tuple[str, str], entries: Sequence[Entry]) -> None:
         self.languages, self.entries = languages, entries
         self._terms = cache(self._terms_into)  # not before they are needed: there are many
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of languages and entries; equal fingerprints annotate equally."""
+        return hashlib.blake2b(repr((self.languages, self.entries)).encode(), digest_size=16).hexdigest()
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Stream what is translated in both directions, each form by itself."""
