@@ -110,7 +110,8 @@ class DecodeConfig:
         "Translate again, with a common name or number as a stand-in, where the best output has lost a number of "
         "four or more digits or with decimals, a telephone number, a time of day, an amount of money, a temperature, a "
         "quantity, a fraction, a formula, an address of mail, page or file, a @name or #subject, or a word with "
-        'characters that the tokenizer lacks, such as emoji; with the word for it where it has lost "&"; in lower case '
+        "characters that the tokenizer lacks, such as emoji, or, between English and French, an acronym such as WHO or "
+        'OMS; with the word for it where it has lost "&"; in lower case '
         "a text of one word that came out as it is; and by themselves the words in brackets that end a sentence. "
         "Between English and French, numbers, amounts and times that were copied are written as the other language "
         "does. For models that know English names; texts with prefixes or alignments are left as they are.",

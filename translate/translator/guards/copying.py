@@ -1,7 +1,7 @@
 """Translate again what was lost, such as long numbers and addresses, and what was copied as if a name.
 
-In place of what was lost the model reads a stand-in that it copies well, which is then replaced by what it stands for;
-in place of "&" it reads "and".
+In place of what was lost the model reads a stand-in that it copies or translates well, which is then replaced by what
+it stands for; in place of "&" it reads "and".
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.acronyms import STAND_INS as ACRONYM_STAND_INS
+from translate.translator.guards.acronyms import with_articles
 from translate.translator.guards.forms import Form, Kept, nothing, plain_form
 from translate.translator.guards.lost_parts import LostPart, lost_parts
 from translate.translator.guards.times import write_time
@@ -23,27 +25,39 @@ _STAND_INS = {
     "fraction": ("2000", "Tom", "3000", "Boston", "1990", "Mary"),
     "word": ("Tom", "Boston", "Mary", "Paris", "John", "London", "Bill", "Jim"),
 }
-_NOON = {"en": ("noon", "midnight"), "fr": ("midi", "minuit")}  # stand-ins for times of day, which are translated
+_NOON = (("noon", "midi"), ("midnight", "minuit"))  # stand-ins for times of day, in English and French
 _ATTEMPTS = 2
 
 
 class _Masked(NamedTuple):
-    """A text with stand-ins, and what each of them stands for."""
+    """A text with stand-ins.
+
+    Attributes:
+        text: It itself.
+        originals: What stands in a translation in place of the translated stand-ins.
+        acronyms: Those of these that are acronyms.
+        tgt_lang: Language of the translation.
+    """
 
     text: str
     originals: dict[str, str]
+    acronyms: list[LostPart]
+    tgt_lang: str
 
     def fill(self, output: str) -> str | None:
         """Put back what was replaced; None unless each stand-in is in the output once, of numbers also as 2,000."""
         if not self.originals:
             return output
-        forms = (rf"({one[0]}[\s.,]?{one[1:]})" if one.isdigit() else f"({one})" for one in self.originals)
+        forms = (rf"({one[0]}[\s.,]?{one[1:]})" if one.isdigit() else f"((?i:{one}))" for one in self.originals)
         pattern = re.compile(rf"(?<![\w.,])(?:{'|'.join(forms)})(?!\w|[.,]\d|\s\d{{3}}(?!\d))")
         found = sorted(match.lastindex or 0 for match in pattern.finditer(output))
         if found != list(range(1, len(self.originals) + 1)):
             return None
         originals = list(self.originals.values())
-        return pattern.sub(lambda match: originals[(match.lastindex or 0) - 1], output)
+        output = pattern.sub(lambda match: originals[(match.lastindex or 0) - 1], output)
+        for one in self.acronyms:
+            output = with_articles(output, one.translation, one.kind, self.tgt_lang)
+        return output
 
 
 def copy_lost(
@@ -54,7 +68,7 @@ def copy_lost(
     src_lang: str,
     kept: Kept = nothing,
 ) -> list[Translation]:
-    """Return translations, those anew whose best one has lost a long number, an unknown word, an address or "&".
+    """Return translations, those anew whose best one has lost a long number, an acronym, an unknown word or "&".
 
     A new one counts only if its best hypothesis holds every stand-in once and has lost nothing else, and of the others
     those that do; behind them come hypotheses of the lossy one, so that there are as many. What else was lost gets a
@@ -68,13 +82,14 @@ def copy_lost(
         src_lang: Language of the sources.
         kept: Where a text holds what comes through anyway, or as a term.
     """
+
+    def lost_of(place: int, output: str) -> list[LostPart]:
+        text, langs = texts[place], (src_lang, found[place].tgt_lang)
+        return lost_parts(text, output, tokenizer, kept(text), langs)
+
     and_word = _AND_WORDS.get(src_lang, "&")
     results = list(found)
-    lost = {
-        place: own
-        for place, (text, one) in enumerate(zip(texts, found, strict=True))
-        if (own := lost_parts(text, one.text, tokenizer, kept(text)))
-    }
+    lost = {place: own for place, one in enumerate(found) if (own := lost_of(place, one.text))}
     for attempt in range(_ATTEMPTS):
         masked = {
             place: _mask(texts[place], own, attempt, and_word, (src_lang, found[place].tgt_lang))
@@ -85,7 +100,7 @@ def copy_lost(
         for (place, one), new in zip(masked.items(), again, strict=True):
             filled = [(other, one.fill(other.text)) for other in new.hypotheses]
             best = filled[0][1]
-            if best is not None and (more := _newly_lost(texts[place], best, lost[place], tokenizer, kept)):
+            if best is not None and (more := [part for part in lost_of(place, best) if part not in lost[place]]):
                 lost[place] = sorted([*lost[place], *more])
             elif best is not None:
                 good = [other._replace(text=text) for other, text in filled if text is not None]
@@ -93,11 +108,6 @@ def copy_lost(
                 results[place] = new._replace(text=good[0].text, hypotheses=(*good, *lossy))
                 del lost[place]
     return results
-
-
-def _newly_lost(text: str, output: str, known: list[LostPart], tokenizer: Tokenizer, kept: Kept) -> list[LostPart]:
-    """Return what of a text an output has lost beyond the parts that are known to be."""
-    return [one for one in lost_parts(text, output, tokenizer, kept(text)) if one not in known]
 
 
 def translate_copied(
@@ -138,20 +148,31 @@ def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str, langs: t
     """Replace what is lost in a text of the first language, to be translated into the second."""
     originals: dict[str, str] = {}
     in_case = str.upper if plain_form(text).capitals else str
-    noon = [_NOON[lang] for lang in langs] if set(langs) == set(_NOON) else [(), ()]
-    translated = dict(zip(map(in_case, noon[0]), map(in_case, noon[1]), strict=True))
-    stand_ins = {**_STAND_INS, "time": noon[0]}
-    names = {kind: [name for name in map(in_case, own) if name not in text] for kind, own in stand_ins.items()}
+    stand_ins = _stand_ins(langs)
     parts, end = [], len(text)
     for one in reversed(lost):
         stand_in = in_case(and_word)
         if one.kind != "and":
-            free = [name for name in names[one.kind] if translated.get(name, name) not in originals]
+            names = [(in_case(own), in_case(other)) for own, other in stand_ins.get(one.kind, ())]
+            free = [(own, other) for own, other in names if own not in text and other not in originals]
             if not free:
                 continue
-            stand_in = free[attempt % len(free)]
-            is_time = one.kind == "time"
-            originals[translated.get(stand_in, stand_in)] = write_time(one.text, langs[1]) if is_time else one.text
+            stand_in, output = free[attempt % len(free)]
+            if not text[: one.start].strip():
+                stand_in = stand_in[0].upper() + stand_in[1:]
+            originals[output] = write_time(one.text, langs[1]) if one.kind == "time" else one.translation or one.text
         parts += [text[one.start + len(one.text) : end], stand_in]
         end = one.start
-    return _Masked("".join([text[:end], *parts[::-1]]), originals)
+    acronyms = [one for one in lost if one.translation]
+    return _Masked("".join([text[:end], *parts[::-1]]), originals, acronyms, langs[1])
+
+
+def _stand_ins(langs: tuple[str, str]) -> dict[str, Sequence[tuple[str, str]]]:
+    """Return what stands for each kind of lost parts, in the first language, and its translation into the second."""
+    stand_ins: dict[str, Sequence[tuple[str, str]]] = {
+        kind: [(name, name) for name in names] for kind, names in _STAND_INS.items()
+    }
+    if langs in (("en", "fr"), ("fr", "en")):
+        for kind, pairs in {"time": _NOON, **ACRONYM_STAND_INS}.items():
+            stand_ins[kind] = pairs if langs[0] == "en" else [(french, english) for english, french in pairs]
+    return stand_ins

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
+from translate.translator.guards.acronyms import find_acronyms
 from translate.translator.guards.addresses import ADDRESS
 from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
@@ -64,15 +65,20 @@ class LostPart(NamedTuple):
     Attributes:
         start: Where it begins.
         text: It itself.
-        kind: Number (whatever holds digits), time (of day), fraction, word (an address, too), or and.
+        kind: Number (whatever holds digits), time (of day), fraction, word (an address, too), that of an acronym, or
+            and.
+        translation: What a translation has for an acronym; "" for others.
     """
 
     start: int
     text: str
     kind: str
+    translation: str = ""
 
 
-def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) -> list[LostPart]:
+def lost_parts(
+    text: str, output: str, tokenizer: Tokenizer, kept: Ranges = (), langs: tuple[str, str] = ("", "")
+) -> list[LostPart]:
     """Return what of a clean text its translation has lost, in order; nothing overlaps, and of very long texts nothing.
 
     Args:
@@ -80,6 +86,7 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) 
         output: Its translation.
         tokenizer: Tells which characters are unknown.
         kept: Where the text holds what comes through anyway, or as a term.
+        langs: Languages of the two; acronyms are those of English and French.
     """
     if len(text) > _LONGEST:
         return []
@@ -100,7 +107,15 @@ def lost_parts(text: str, output: str, tokenizer: Tokenizer, kept: Ranges = ()) 
                 inside.update(places)
                 if not is_kept(output, one.text):
                     lost.append(one)
+    lost += [one for one in _lost_acronyms(text, output, langs) if one.start not in inside]
     return sorted(lost)
+
+
+def _lost_acronyms(text: str, output: str, langs: tuple[str, str]) -> Iterator[LostPart]:
+    if {*langs} == {"en", "fr"}:
+        for one in find_acronyms(text, langs[0]):
+            if not _has_word(output, one.translation):
+                yield LostPart(*one)
 
 
 def _joined(text: str, ranges: Ranges) -> list[tuple[int, int]]:

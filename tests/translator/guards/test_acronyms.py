@@ -1,0 +1,64 @@
+"""Acronyms come out as those of the other language, with the right articles."""
+
+import pytest
+
+from translate.translator.guards.acronyms import STAND_INS, find_acronyms, with_articles
+from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("text", "src_lang", "found"),
+    [
+        ("The EU's aid to an NGO", "en", [("EU", "the, l'", "UE"), ("NGO", "une, l'", "ONG")]),
+        ("L'OMS et des ONG, 3 PME, une PME", "fr", [("OMS", "the, l'", "WHO"), ("ONG", "des", "NGOs")]),
+        ("It grew (AI), it fell (GDP).", "en", [("AI", "word", "IA"), ("GDP", "word", "PIB")]),
+        ("AI, x.EU, a/EU, EU/b, EU.org, EU-led, (OK), (UK)", "en", []),
+        ("L'IA et UN ami", "fr", []),
+    ],
+)
+def test_what_is_known_is_found(text: str, src_lang: str, found: list[tuple[str, str, str]]) -> None:
+    acronyms = list(find_acronyms(text, src_lang))
+    assert [one[1:] for one in acronyms][: len(found)] == found
+    assert all(text[one.start :].startswith(one.text) for one in acronyms)
+    assert bool(acronyms) == bool(found)
+
+
+def test_a_number_before_it_makes_a_plural() -> None:
+    kinds = [one.kind for one in find_acronyms("3 PME, une PME, nos PME, 21 PME, 1 PME", "fr")]
+    assert kinds == ["des", "une", "des", "des", "une"]
+
+
+@pytest.mark.parametrize(
+    ("text", "acronym", "kind", "tgt_lang", "expected"),
+    [
+        ("He has a MRI, an SUV and a NGO.", "MRI", "une, l'", "en", "He has an MRI, an SUV and a NGO."),
+        ("An SUV", "SUV", "un", "en", "An SUV"),
+        ("An GPS", "GPS", "un", "en", "A GPS"),
+        ("An NATO state", "NATO", "l'", "en", "A NATO state"),
+        ("la hausse de PIB et en PIB", "PIB", "le", "fr", "la hausse du PIB et au PIB"),
+        ("en ONG", "ONG", "une, l'", "fr", "en ONG"),
+    ],
+)
+def test_articles_are_those_of_the_acronym(text: str, acronym: str, kind: str, tgt_lang: str, expected: str) -> None:
+    assert with_articles(text, acronym, kind, tgt_lang) == expected
+
+
+@pytest.mark.parametrize(("kind", "names"), STAND_INS.items())
+def test_the_general_model_knows_the_stand_ins(general: Translator, kind: str, names: tuple[tuple[str, str], ...]):
+    frame = "The {} is here." if kind.startswith("the") else "Tom has one {}." if kind[:2] == "un" else "Tom knows {}."
+    english = [frame.format(name) for name, _ in names]
+    for (_, name), one in zip(names, general.translate(english, tgt_lang="fr"), strict=True):
+        assert name in one.text
+
+
+@pytest.mark.parametrize(
+    ("text", "tgt_lang", "output"),
+    [
+        ("The WHO said that it is over.", "fr", "L'OMS a dit que c'est fini."),
+        ("The European Union (EU) agreed.", "fr", "L'Union européenne (UE) a accepté."),
+        ("Le PIB a augmenté de 2 %.", "en", "GDP has risen by 2%."),
+        ("Il travaille pour des ONG.", "en", "He works for NGOs."),
+    ],
+)
+def test_the_general_model_translates_them(general: Translator, text: str, tgt_lang: str, output: str) -> None:
+    assert general.translate([text], tgt_lang=tgt_lang)[0].text == output
