@@ -1,0 +1,99 @@
+"""Words that people type as they speak, or without their apostrophes: "dont", "gimme", "jai"."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+_CONTRACTIONS = (  # whose letters are no other word, as those of "it's", "we'll" and "we're" are
+    "aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he's here's how's I'm I've isn't she's shouldn't "
+    "that's there's they're they've wasn't weren't what's where's who's won't wouldn't you're you've"
+)
+_ENGLISH = {word.replace("'", "").lower(): word for word in _CONTRACTIONS.split()} | {
+    "c'mon": "come on",
+    "gimme": "give me",
+    "lemme": "let me",
+    "whatcha": "what are you",
+    "y'all": "you all",
+    "'cause": "because",
+}
+_FRENCH = {
+    "aujourdhui": "aujourd'hui",
+    "cest": "c'est",
+    "cetait": "c'était",
+    "cétait": "c'était",
+    "daccord": "d'accord",
+    "jai": "j'ai",
+    "jaime": "j'aime",
+    "jarrive": "j'arrive",
+    "javais": "j'avais",
+    "jetais": "j'étais",
+    "jétais": "j'étais",
+    "jsais": "je sais",
+    "jt'aime": "je t'aime",
+    "ya": "il y a",
+    "yavait": "il y avait",
+}
+_FULL = {"en": _ENGLISH, "fr": _FRENCH}
+_WORDS = {
+    lang: re.compile(rf"(?<![\w/@#.'’-])(?:{'|'.join(words)})(?![\w/@'’-]|\.\w)", re.IGNORECASE)
+    for lang, words in _FULL.items()
+}
+_BEGIN = (  # of a clause
+    r"(?:\A|(?<=[.!?:,-] )|(?<=\b(?i:ok|so|if) )|(?<=\b(?i:and|but|now|yes|hey) )"
+    r"|(?<=\b(?i:then|well|okay|sure|hope) )|(?<=\bthink ))"
+)
+_VERBS = (
+    "ask|be|begin|call|come|do|eat|find|get|give|go|have|help|keep|leave|let|look|make|meet|move|pay|play|see|send|start"
+    "|stay|stop|take|talk|tell|think|try|wait|watch|write"
+)
+_PATTERNS = {
+    "en": (
+        (re.compile(rf"{_BEGIN}([Ll])ets (?={_VERBS}\b|not\b)"), r"\1et's "),
+        (re.compile(rf"{_BEGIN}[Ii]ll (?={_VERBS}\b|not\b|never\b|always\b)"), "I'll "),
+        (re.compile(rf"{_BEGIN}[Ii]d (?=be\b|like\b|love\b|rather\b|prefer\b|say\b)"), "I'd "),
+        (
+            re.compile(
+                rf"{_BEGIN}([Ii])ts (?=(?:an?|the|not|ok|okay|so|too|been|my|your|raining|snowing|time|late)\b)"
+            ),
+            r"\1t's ",
+        ),
+        (re.compile(r"\b(I|[Yy]ou|[Ww]e|[Tt]hey)(?:['’]ve)? gotta\b"), r"\1 have to"),
+        (re.compile(r"\b([HhSs]?[Hh]e|[Ii]t)(?:['’]s)? gotta\b"), r"\1 has to"),
+        (re.compile(r"(?:\A|(?<=[.!?] ))[Gg]otta\b"), "I have to"),
+        (re.compile(r"\b(?:I )?[Dd]unno\b"), "I don't know"),
+        (re.compile(r"\b([Kk])inda\b"), r"\1ind of"),
+    ),
+    "fr": (
+        (re.compile(r"\b([Bb])on we\b"), r"\1on week-end"),
+        (re.compile(r"(?:\A|(?<=, ))[ÀAàa](?: plus| ?\+)(?=\s?[.!]*\Z)"), "à plus tard"),
+        (re.compile(r"(?:\A|(?<=, ))[ÀAàa] tte\b"), "à tout de suite"),
+        (re.compile(r"(?:\A|(?<=[.!,] ))[Tt]['’]inquiète(?: pas)?(?=\s?[.!,]|\Z)"), "ne t'inquiète pas"),
+    ),
+}
+
+
+def plain_contractions(text: str, src_lang: str) -> str:
+    """Return English or French text as it would be written with care; one in lower case stays so.
+
+    >>> plain_contractions("Dont worry, ill be there. Its late. Gotta go!", "en")
+    "Don't worry, I'll be there. It's late. I have to go!"
+    >>> plain_contractions("Jai faim, cest dur. Bon we, à +", "fr")
+    "J'ai faim, c'est dur. Bon week-end, à plus tard"
+    """
+    full = _FULL[src_lang]
+    plain = _WORDS[src_lang].sub(
+        lambda match: match[0] if match[0].isupper() else _in_case(match, full[match[0].lower()]), text
+    )
+    for pattern, words in _PATTERNS[src_lang]:
+        plain = pattern.sub(partial(_expanded, words), plain)
+    return plain.lower() if text.islower() else plain
+
+
+def _expanded(words: str, match: re.Match[str]) -> str:
+    return _in_case(match, match.expand(words))
+
+
+def _in_case(match: re.Match[str], words: str) -> str:
+    """Return words with a capital if what they stand for has one."""
+    return words[0].upper() + words[1:] if match[0].strip("'’")[0].isupper() else words
