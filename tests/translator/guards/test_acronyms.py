@@ -2,8 +2,57 @@
 
 import pytest
 
-from translate.translator.guards.acronyms import STAND_INS, find_acronyms, with_articles
+from translate.translator.guards.acronyms import STAND_INS, find_acronyms, plain_acronyms, with_articles
 from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("text", "src_lang", "read"),
+    [
+        (
+            "AI, OpenAI, AI-made, an AI tool",
+            "en",
+            "Artificial intelligence, OpenAI, AI-made, an artificial intelligence tool",
+        ),
+        (
+            "The AI, Mistral AI, AI Weiwei, (AI), #AI",
+            "en",
+            "The artificial intelligence, Mistral AI, AI Weiwei, (AI), #AI",
+        ),
+        ("Artificial intelligence, or AI", "en", "Artificial intelligence, or AI"),
+        ("Les IA du stade IA, la (IA), Mistral IA", "fr", "Les IA du stade IA, la (IA), Mistral IA"),
+        ("L'IA est l'intelligence artificielle.", "fr", "L'IA est l'intelligence artificielle."),
+        ("L'IA, une IA", "fr", "L'intelligence artificielle, une intelligence artificielle"),
+        (
+            "TBD, HR and an ICU",
+            "en",
+            "To be determined, human resources and an intensive care unit",
+        ),
+        (
+            "UK troops left the UK. The UK law and US laws.",
+            "en",
+            "British troops left the United Kingdom. The British law and American laws.",
+        ),
+        (
+            "The US is; join US and UK in it; U.S. laws; ask US",
+            "en",
+            "The US is; join US and United Kingdom in it; American laws; ask US",
+        ),
+        (
+            "IT staff in IT, is IT bad? In LA, a LA",
+            "en",
+            "computer staff in computing, is IT bad? In Los Angeles, a LA",
+        ),
+        (
+            "Mon RIB, les RIB, les HLM, 2 CDI, un CDI",
+            "fr",
+            "Mon coordonnées bancaires, les coordonnées bancaires, les HLM, 2 CDI, un contrat permanent",
+        ),
+        ("Le R.-U. et les É.-U.", "fr", "Le Royaume-Uni et les États-Unis."),
+    ],
+)
+def test_some_are_read_in_full(text: str, src_lang: str, read: str) -> None:
+    assert plain_acronyms(text, src_lang) == read
 
 
 @pytest.mark.parametrize(

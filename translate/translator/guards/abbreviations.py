@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import partial
 
 from translate.translator.guards.dates import MONTH_BEGINNINGS, from_to
 
@@ -129,24 +128,6 @@ _FRENCH_DAY = re.compile(  # "la mer. on" is none
     rf"|\A(?i:{_DAY})(?=\s+\d)"
 )
 _IN_CAPITALS = {"asap", "btw", "fyi", "idk", "imho", "imo", "omg", "pls", "plz", "rdv", "stp", "svp", "thx"}
-_OF_CAPITALS = {
-    "en": {"AI": "artificial intelligence", "TBA": "to be announced", "TBD": "to be determined"},
-    "fr": {"IA": "intelligence artificielle"},
-}
-_CAPITALS = {
-    lang: re.compile(rf"(?<![\w(./@#-])(?:{'|'.join(words)})(?![\w)/@-]|\.\w| [A-Z])")
-    for lang, words in _OF_CAPITALS.items()
-}
-_IN_NAME = {  # Mistral AI; les IA, le stade IA
-    "en": re.compile(
-        r"(?!(?:The|This|That|Our|My|Your|An|Any|Each|Some|What|If|When|Can|Will|Does|Is|Has|How|Why|With|For|In|By|Of|To|And"
-        r"|But|So|Using|Use)\b)\b[A-Z][\w-]+ \Z"
-    ),
-    "fr": re.compile(
-        r"\b(?:[LDCldc]es|stade|type|classe|grade|groupe|niveau) \Z"
-        r"|(?!(?:Une|Cette|Notre|Votre|Mon|Ton|Son|Leur|Quelle|Avec|Par|En|Sans|Sur|Chaque)\b)\b[A-Z][\w-]+ \Z"
-    ),
-}
 _PLAIN = {"en": _ENGLISH, "fr": _FRENCH}
 _AMPERSAND = re.compile(  # not "Tom & Mary", "the & sign"
     r"(?<=[^\W\d_]{2} )(?<!\b[Tt]he )(?<!\b[Ll]e )&(?= (?!(?:de|du|di|van|von|sign|operator)\b)[a-zß-öø-ÿœ]{2})"
@@ -202,8 +183,8 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
     >>> plain_abbreviations("Terms & conditions of Smith & Sons", "en")
     'Terms and conditions of Smith & Sons'
-    >>> plain_abbreviations("AI in the '90s: see p. 5", "en")
-    'Artificial intelligence in the 90s: see page 5'
+    >>> plain_abbreviations("In the '90s: see p. 5", "en")
+    'In the 90s: see page 5'
     >>> plain_abbreviations("Open Mon-Fri, St. Patrick's Day, Wed 3pm: a Ph.D. in chapters 3 through 7", "en")
     "Open from Monday to Friday, Saint Patrick's Day, Wednesday 3pm: a PhD in chapters 3 to 7"
     >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
@@ -246,18 +227,10 @@ def _in_full(short: re.Match[str], words: str) -> str:
     if own.islower():
         return words
     known = own.lower() in _IN_CAPITALS if own.isupper() and len(own) > 1 else _begins_sentence(short)
-    return _in_case(short, words) if known else own
+    return in_case(short, words) if known else own
 
 
-def _capitals_in_full(short: re.Match[str], lang: str) -> str:
-    """Return what capitals stand for, unless they are part of a name or the text says it itself."""
-    words, text = _OF_CAPITALS[lang][short[0]], short.string
-    if words in text.lower() or _IN_NAME[lang].search(text, max(0, short.start() - 30), short.start()):
-        return short[0]
-    return _in_case(short, words)
-
-
-def _in_case(short: re.Match[str], words: str) -> str:
+def in_case(short: re.Match[str], words: str) -> str:
     """Return words with a capital where a sentence begins."""
     return words[0].upper() + words[1:] if _begins_sentence(short) else words
 
@@ -275,7 +248,9 @@ _PATTERNS = {
         (re.compile(r"\b[Aa]ttn(?:\.:|[.:])? (?=[A-Z])"), "For the attention of "),
         (re.compile(r"\b([Bb])ldg\. (?=[A-Z\d])"), r"\1uilding "),
         (re.compile(r"(?<!\w)['’](?=[2-9]0s\b)"), ""),  # the '90s
-        (_CAPITALS["en"], partial(_capitals_in_full, lang="en")),
+        (re.compile(r"(?<=\d) ?y/?o(?= and\b|[.,;!?]|\Z)"), " years old"),
+        (re.compile(r"\bp\.a\.(?=\Z)"), "a year."),
+        (re.compile(r"\bp\.a\.(?!\w)"), "a year"),
         (_ENGLISH_SPAN, _english_days),
         (_SHORT_DAY, _english_days),
         (_SHORT_DAY_LIST, lambda days: re.sub(f"({_SHORT_DAYS})", _english_days, days[0])),
@@ -296,7 +271,8 @@ _PATTERNS = {
         (re.compile(r"\b([Tt])h\. (?=\d)"), r"\1hermostat "),
         (re.compile(r"\APJ(?= ?:)"), "Pièce jointe"),
         (re.compile(r"\b([Bb])ât\. (?=[A-Z\d])"), r"\1âtiment "),
-        (_CAPITALS["fr"], partial(_capitals_in_full, lang="fr")),
+        (re.compile(r"\bCf\. (?=[\da-zà-ÿ])"), "Voir "),
+        (re.compile(r"\bcf\. (?=[\da-zà-ÿ])"), "voir "),
         (re.compile(r"(?:\A|(?<=[,(] )|(?<=\())cad(?= [a-zà-ÿ'])"), "c'est-à-dire"),
         (re.compile(r"(?<![\w/@#.-])pb(s?)(?![\w/@'’-]|\.\w)"), r"problème\1"),
         (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),

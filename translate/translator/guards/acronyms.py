@@ -1,14 +1,84 @@
 """Acronyms of English and French: the WHO is l'OMS. A model that has read few of them garbles them.
 
-In place of one it reads a word that it knows and that has the same articles in French and in English.
+Some it reads in full, as "human resources" for HR. Where it has lost one that has its own in the other language, it
+reads a word that it knows and that has the same articles in French and in English.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
+from translate.translator.guards.abbreviations import in_case
+
+_IN_FULL = {
+    "en": {
+        "AI": "artificial intelligence",
+        "CFO": "financial director",
+        "CTO": "technical director",
+        "ER": "emergency room",
+        "HR": "human resources",
+        "ICU": "intensive care unit",
+        "NYC": "New York",
+        "TBA": "to be announced",
+        "TBC": "to be confirmed",
+        "TBD": "to be determined",
+        "UAE": "United Arab Emirates",
+        "UK": "United Kingdom",
+        "U.K.": "United Kingdom",
+    },
+    "fr": {
+        "BD": "bande dessinée",
+        "CB": "carte bancaire",
+        "CDD": "contrat temporaire",
+        "CDI": "contrat permanent",
+        "DAB": "distributeur de billets",
+        "DRH": "directeur des ressources humaines",
+        "HLM": "logement social",
+        "IA": "intelligence artificielle",
+        "JO": "Jeux olympiques",
+        "QG": "quartier général",
+        "RIB": "coordonnées bancaires",
+        "R.-U.": "Royaume-Uni",
+        "SAV": "service après-vente",
+        "SDF": "sans-abri",
+        "É.-U.": "États-Unis",
+    },
+}
+_TO_READ = {
+    lang: re.compile(rf"(?<![\w(./@#&-])(?:{'|'.join(map(re.escape, words))})(?![\w)/@&-]|\.\w| [A-Z])")
+    for lang, words in _IN_FULL.items()
+}
+_IN_NAME = {  # Mistral AI; le stade IA
+    "en": re.compile(
+        r"(?!(?:The|This|That|Our|My|Your|An|Any|Each|Some|What|If|When|Can|Will|Does|Is|Has|How|Why|With|For|In|By|Of|To|And"
+        r"|But|So|Using|Use)\b)\b[A-Z][\w-]+ \Z"
+    ),
+    "fr": re.compile(
+        r"\b(?:stade|type|classe|grade|groupe|niveau) \Z"
+        r"|(?!(?:[LDMTSC]es|[LMTS]a|[LC]e|[MTS]on|[NV]otre|Une?|Au|Du|Cette|Leur|Quelle?|Avec|Par|En|Sans|Sur|Chaque)\b)"
+        r"\b[A-Z][\w-]+ \Z"
+    ),
+}
+_NO_NOUN = (
+    "all|and|are|as|at|but|by|can|for|from|had|has|have|in|is|now|on|or|that|the|to|too|was|were|who|will|with|would"
+)
+_OF_STATES = "arm(?:y|ed)|econom|election|government|law|market|media|parliament|press|prime"
+_OF_COMPUTERS = (
+    "company|consultant|department|expert|industry|manager|sector|security|service|skill|specialist|staff|support|system"
+    "|team|worker"
+)
+_BEFORE_NOUN = rf"(?<![\w./])(?<!\b[Tt]he ){{}}(?= (?!(?:{_NO_NOUN})\b)[a-z]{{{{2}}}})"
+_ADJECTIVES = (
+    (re.compile(_BEFORE_NOUN.format(r"(?:US|U\.S\.)")), "American"),  # "the US president" is known
+    (re.compile(_BEFORE_NOUN.format(r"(?:UK|U\.K\.)")), "British"),
+    (re.compile(rf"(?<=\b[Tt]he )(?:UK|U\.K\.)(?= (?:{_OF_STATES}))"), "British"),
+    (re.compile(rf"(?<!\w)IT(?= (?:{_OF_COMPUTERS})s?\b)"), "computer"),
+    (re.compile(r"(?<=\b[Ii]n )IT(?= and\b|[.,;!?]|\Z)"), "computing"),
+    (re.compile(r"(?<=\b[Ii]n )LA(?= and\b|[.,;!?]|\Z)"), "Los Angeles"),
+)
 _ACRONYMS = {  # by kind, in English and French; one word is both
     "the, le": "FBI, ICRC CICR, IMF FMI, IOC CIO, IPCC GIEC, UNDP PNUD, UNHCR HCR, WFP PAM",
     "the, la": "BBC, CIA, DRC RDC, ECB BCE, ECHR CEDH, EIB BEI, FRG RFA, GDR RDA, ICC CPI, ICJ CIJ, ISS",
@@ -58,6 +128,29 @@ class Acronym(NamedTuple):
     text: str
     kind: str
     translation: str
+
+
+def plain_acronyms(text: str, src_lang: str) -> str:
+    """Return English or French text with some acronyms in full, and English ones that are adjectives as adjectives.
+
+    >>> plain_acronyms("HR in the UK: UK laws, AI", "en")
+    'Human resources in the United Kingdom: British laws, artificial intelligence'
+    >>> plain_acronyms("Le SAV des JO", "fr")
+    'Le service après-vente des Jeux olympiques'
+    """
+    for pattern, words in _ADJECTIVES if src_lang == "en" else ():
+        text = pattern.sub(words, text)
+    return _TO_READ[src_lang].sub(partial(_read_in_full, src_lang), text)
+
+
+def _read_in_full(src_lang: str, short: re.Match[str]) -> str:
+    """Return what an acronym stands for, unless it is part of a name or the text says it itself."""
+    words, text, place = _IN_FULL[src_lang][short[0]], short.string, (max(0, short.start() - 30), short.start())
+    other_number = src_lang == "fr" and not words.endswith("s") and _PLURAL.search(text, *place)
+    if words in text.lower() or other_number or _IN_NAME[src_lang].search(text, *place):
+        return short[0]
+    ends = short[0].endswith(".") and short.end() == len(text)
+    return in_case(short, f"{words}." if ends else words)
 
 
 def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:

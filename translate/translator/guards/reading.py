@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from translate.translator.guards.abbreviations import plain_abbreviations
+from translate.translator.guards.acronyms import plain_acronyms
 from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.contractions import plain_contractions
 from translate.translator.guards.dates import plain_dates
@@ -11,6 +12,15 @@ from translate.translator.guards.measures import plain_measures
 from translate.translator.guards.times import plain_times
 
 _LANGUAGES = {"en", "fr"}  # between which more is known
+_PLAIN = (
+    plain_contractions,
+    plain_abbreviations,
+    plain_acronyms,
+    plain_amounts,
+    plain_dates,
+    plain_times,
+    plain_marks,
+)
 
 
 def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> Form:
@@ -22,7 +32,7 @@ def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> F
     if {src_lang, tgt_lang} != _LANGUAGES:
         return form
     text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
-    for plain in (plain_contractions, plain_abbreviations, plain_amounts, plain_dates, plain_times, plain_marks):
+    for plain in _PLAIN:
         text = plain(text, src_lang)
     return form._replace(text=text, measures=measures)
 
