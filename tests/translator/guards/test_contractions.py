@@ -19,6 +19,16 @@ from translate.translator.translator import Translator
         ("Dunno, I dunno. Kinda hot. 'Cause!", "en", "I don't know, I don't know. Kind of hot. Because!"),
         ("cant@x.org, a #dont, im/x, im.com, Plan-im", "en", "cant@x.org, a #dont, im/x, im.com, Plan-im"),
         ("IM me, THATS it", "en", "IM me, THATS it"),
+        (
+            "Don t ask, it s late, i m sure you re in and I ve time",
+            "en",
+            "Don't ask, it's late, i'm sure you're in and I've time",
+        ),
+        (
+            "I cant, we cant go. You re-run it; they were wont to",
+            "en",
+            "I cant, we can't go. You re-run it; they were wont to",
+        ),
         ("Jai vu que cest là, ya du monde.", "fr", "J'ai vu que c'est là, il y a du monde."),
         ("À + ! T'inquiète. Tu t'inquiètes, A+ en maths", "fr", "À + ! Ne t'inquiète pas. Tu t'inquiètes, A+ en maths"),
         ("Bisous, a+", "fr", "Bisous, à plus tard"),

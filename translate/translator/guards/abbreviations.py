@@ -191,7 +191,7 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     "On se voit à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
     """
     plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
-    text = _WORDS[src_lang].sub(lambda match: _in_full(match, plain[match[0].lower()]), text)
+    text = _WORDS[src_lang].sub(lambda match: in_full(match, plain[match[0].lower()]), text)
     text = _STOPPED[src_lang].sub(lambda match: stopped[match[0]], text)
     if src_lang == "fr":
         text = _FRENCH_DAY.sub(_french_day, text)
@@ -221,7 +221,7 @@ def _english_days(short: re.Match[str]) -> str:
     return words.lower() if short[0].islower() else words
 
 
-def _in_full(short: re.Match[str], words: str) -> str:
+def in_full(short: re.Match[str], words: str) -> str:
     """Return what an abbreviation stands for, with a capital where a sentence begins; HR is no hour, Ur no "your"."""
     own = short[0]
     if own.islower():

@@ -6,8 +6,8 @@ import re
 from functools import partial
 
 _CONTRACTIONS = (  # whose letters are no other word, as those of "it's", "we'll" and "we're" are
-    "aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he's here's how's I'm I've isn't she's shouldn't "
-    "that's there's they're they've wasn't weren't what's where's who's won't wouldn't you're you've"
+    "aren't couldn't didn't doesn't don't hadn't hasn't haven't he's here's how's I'm I've isn't she's shouldn't "
+    "that's there's they're they've wasn't weren't what's where's who's wouldn't you're you've"
 )
 _ENGLISH = {word.replace("'", "").lower(): word for word in _CONTRACTIONS.split()} | {
     "c'mon": "come on",
@@ -27,7 +27,6 @@ _FRENCH = {
     "jaime": "j'aime",
     "jarrive": "j'arrive",
     "javais": "j'avais",
-    "jetais": "j'étais",
     "jétais": "j'étais",
     "jsais": "je sais",
     "jt'aime": "je t'aime",
@@ -36,7 +35,7 @@ _FRENCH = {
 }
 _FULL = {"en": _ENGLISH, "fr": _FRENCH}
 _WORDS = {
-    lang: re.compile(rf"(?<![\w/@#.'’-])(?:{'|'.join(words)})(?![\w/@'’-]|\.\w)", re.IGNORECASE)
+    lang: re.compile(rf"(?<![\w/@#*.'’-])(?:{'|'.join(words)})(?![\w/@*'’-]|\.\w)", re.IGNORECASE)
     for lang, words in _FULL.items()
 }
 _BEGIN = (  # of a clause
@@ -47,8 +46,15 @@ _VERBS = (
     "ask|be|begin|call|come|do|eat|find|get|give|go|have|help|keep|leave|let|look|make|meet|move|pay|play|see|send|start"
     "|stay|stop|take|talk|tell|think|try|wait|watch|write"
 )
+_NEGATED = "(?i:are|ca|could|did|does|do|had|has|have|is|should|was|were|wo|would)n"
 _PATTERNS = {
     "en": (
+        (re.compile(rf"\b({_NEGATED}) t\b"), r"\1't"),
+        (re.compile(r"\b([Cc])ant(?= [a-z])"), r"\1an't"),
+        (re.compile(r"(?<!\bwas )(?<!\bare )(?<!\bwere )\b([Ww])ont(?! to\b)(?=[ .,!?]|\Z)"), r"\1on't"),
+        (re.compile(r"\b((?i:he|it|she|that|there|what|where|who)) s(?![\w-])"), r"\1's"),
+        (re.compile(r"\b([Ii]) (m|ve|ll)(?![\w-])"), r"\1'\2"),
+        (re.compile(r"\b((?i:they|we|you)) (re|ve|ll)(?![\w-])"), r"\1'\2"),
         (re.compile(rf"{_BEGIN}([Ll])ets (?={_VERBS}\b|not\b)"), r"\1et's "),
         (re.compile(rf"{_BEGIN}[Ii]ll (?={_VERBS}\b|not\b|never\b|always\b)"), "I'll "),
         (re.compile(rf"{_BEGIN}[Ii]d (?=be\b|like\b|love\b|rather\b|prefer\b|say\b)"), "I'd "),
@@ -86,11 +92,12 @@ def plain_contractions(text: str, src_lang: str) -> str:
         lambda match: match[0] if match[0].isupper() else _in_case(match, full[match[0].lower()]), text
     )
     for pattern, words in _PATTERNS[src_lang]:
-        plain = pattern.sub(partial(_expanded, words), plain)
+        plain = pattern.sub(partial(expanded, words), plain)
     return plain.lower() if text.islower() else plain
 
 
-def _expanded(words: str, match: re.Match[str]) -> str:
+def expanded(words: str, match: re.Match[str]) -> str:
+    """Return words, a template of `re`, with a capital if what they stand for has one."""
     return _in_case(match, match.expand(words))
 
 

@@ -9,10 +9,12 @@ from translate.translator.guards.contractions import plain_contractions
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_label, plain_marks
 from translate.translator.guards.measures import plain_measures
+from translate.translator.guards.misspellings import plain_spelling
 from translate.translator.guards.times import plain_times
 
 _LANGUAGES = {"en", "fr"}  # between which more is known
 _PLAIN = (
+    plain_spelling,
     plain_contractions,
     plain_abbreviations,
     plain_acronyms,
