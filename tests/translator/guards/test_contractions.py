@@ -29,6 +29,13 @@ from translate.translator.translator import Translator
             "en",
             "I cant, we can't go. You re-run it; they were wont to",
         ),
+        ("Helloooo, I seeee! Sooo gooood, Yesss. OMGGG", "en", "Hello, I see! So good, Yes. OMG"),
+        (
+            "Hmmm, zzzz, www.aaa.com, part iii, xxxx, IEEE, aaaB, mmm???",
+            "en",
+            "Hmmm, zzzz, www.aaa.com, part iii, xxxx, IEEE, aaaB, mmm???",
+        ),
+        ("Noooon, ouiii !!!!!! Quoi ??!!", "fr", "Non, oui !!! Quoi ?!"),
         ("Jai vu que cest là, ya du monde.", "fr", "J'ai vu que c'est là, il y a du monde."),
         ("À + ! T'inquiète. Tu t'inquiètes, A+ en maths", "fr", "À + ! Ne t'inquiète pas. Tu t'inquiètes, A+ en maths"),
         ("Bisous, a+", "fr", "Bisous, à plus tard"),

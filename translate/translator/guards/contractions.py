@@ -1,4 +1,4 @@
-"""Words that people type as they speak, or without their apostrophes: "dont", "gimme", "jai"."""
+"""Words that people type as they speak, or without their apostrophes: "dont", "gimme", "sooo", "jai"."""
 
 from __future__ import annotations
 
@@ -33,6 +33,17 @@ _FRENCH = {
     "ya": "il y a",
     "yavait": "il y avait",
 }
+_LENGTHENED = re.compile(  # "sooo", and not "hmmm", "zzzz"
+    r"(?<![\w/@#*.])(?!(?i:ieee)\b)(?=\w*([^\W\d_])\1\1)(?=\w*(?i:[aeiouyàâéèêô]))(?!(\w)\2+\b)"
+    r"(?:[A-ZÀ-Þ]?[a-zß-öø-ÿœ]{3,}|[A-ZÀ-Þ]{4,})(?![\w/@*]|\.\w)"
+)
+_MANY_LETTERS = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
+_MANY_MARKS = re.compile(r"[!?]{4,}")
+_DOUBLED = (  # words that people lengthen where they have two of a letter
+    "agree all ball been belle bill boo boss call class cool dress elle feel feet fell food free full good goodbye "
+    "green hell hello homme kiss less look mess miss mood moon need off pass please pomme pull really room see sleep "
+    "small soon still sweet tell three too tree week well will yell yellow zoo"
+)
 _FULL = {"en": _ENGLISH, "fr": _FRENCH}
 _WORDS = {
     lang: re.compile(rf"(?<![\w/@#*.'’-])(?:{'|'.join(words)})(?![\w/@*'’-]|\.\w)", re.IGNORECASE)
@@ -84,16 +95,28 @@ def plain_contractions(text: str, src_lang: str) -> str:
 
     >>> plain_contractions("Dont worry, ill be there. Its late. Gotta go!", "en")
     "Don't worry, I'll be there. It's late. I have to go!"
+    >>> plain_contractions("Heyyy, thats sooo coool!!!!!!", "en")
+    "Hey, that's so cool!!!"
     >>> plain_contractions("Jai faim, cest dur. Bon we, à +", "fr")
     "J'ai faim, c'est dur. Bon week-end, à plus tard"
     """
-    full = _FULL[src_lang]
+    text, full = _MANY_MARKS.sub(_few_marks, _LENGTHENED.sub(_shortened, text)), _FULL[src_lang]
     plain = _WORDS[src_lang].sub(
         lambda match: match[0] if match[0].isupper() else _in_case(match, full[match[0].lower()]), text
     )
     for pattern, words in _PATTERNS[src_lang]:
         plain = pattern.sub(partial(expanded, words), plain)
     return plain.lower() if text.islower() else plain
+
+
+def _shortened(match: re.Match[str]) -> str:
+    """Return a word without letters that lengthen it."""
+    double = _MANY_LETTERS.sub(r"\1\1", match[0])
+    return double if double.lower() in _DOUBLED.split() else _MANY_LETTERS.sub(r"\1", match[0])
+
+
+def _few_marks(match: re.Match[str]) -> str:
+    return "?!" if len({*match[0]}) > 1 else match[0][:3]
 
 
 def expanded(words: str, match: re.Match[str]) -> str:
