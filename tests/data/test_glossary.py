@@ -31,6 +31,7 @@ ENTRIES = [
     Entry("=", "Polish", "polonais"),
     Entry(">", "polish", "cirage"),
     Entry("=", "baker(s)", "boulanger(s)"),
+    Entry("=", "GDP", "PIB"),
     Entry("=", "one two three four five six seven", "sept"),
 ]
 
@@ -53,8 +54,9 @@ def marked(text: str) -> str:
         ("The power button and a button", "The power button<bouton marche/arrêt> and a button<bouton>"),  # the longest
         ("power-button", "power-button"),  # another word
         ("A wolf's den, two wolves", "A wolf<loup>'s den, two wolves<loups>"),  # the first of several
-        ("It's child’s play", "It's<jeu d'enfant>"),
-        ("one two three four five six seven eight", "<sept> eight"),
+        ("It's child’s play", "It's child’s play<jeu d'enfant>"),
+        ("one two three four five six seven eight", "one two three four five six seven<sept> eight"),
+        ("The GDP, a gdp", "The<PIB>, a gdp"),
         ("payslip payslip", "payslip<fiche de paie> payslip<fiche de paie>"),
         ("Polish polish, shoe polish", "Polish<polonais> polish<cirage>, shoe polish<cirage>"),
         ("Mr Baker is a baker", "Mr Baker is a baker<boulanger>"),  # a name
@@ -101,7 +103,7 @@ def test_a_source_of_training_gets_what_its_target_has_beside_the_term_or_alone(
 ) -> None:
     found = Counter(marked(glossary.annotate_used(text, "fr", target, Random(seed))) for seed in range(100))
     assert {*found} == {annotated, alone}
-    assert min(found.values()) > 30
+    assert annotated == alone or 10 < found[alone] < 30
 
 
 def test_it_comes_back_from_its_file_whose_bytes_are_always_the_same(glossary: Glossary, tmp_path: Path) -> None:

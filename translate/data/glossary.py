@@ -27,10 +27,9 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 _BEFORE_WORDS = " \u00a0\u202f\"'’“‘«([*-–—•"  # at the beginning of a sentence
 _ENDS = ("", ".", "!", "?", ":", ";", "…", "»", "”")  # before it
 _LONGEST = 7  # words of a term
-_LONG = 3  # words of a term that gives way to its translation
 _STEM = 4  # letters of a word that may be inflected
 _ENDING = 2  # letters by which it may change
-_ALONE = 0.5  # share of the terms of training that give way to their translations
+_ALONE = 0.2  # share of the terms of training that give way to their translations, as acronyms always do
 
 
 class Entry(NamedTuple):
@@ -68,17 +67,17 @@ class Glossary:
                 yield from zip(_forms(first), _forms(second), strict=True)
 
     def annotate(self, text: str, tgt_lang: str) -> str:
-        """Return a clean text with the translation of each term behind it, before it BEGIN and behind it END.
+        """Return a clean text with the translation of each term behind it, before that BEGIN and behind it END.
 
-        Long terms give way to their translations: a model that reads both may say both, one after the other.
+        Acronyms give way to their translations.
 
-        >>> entries = [Entry("=", "payslip(s)", "fiche(s) de paie"), Entry(">", "on my way", "en route")]
-        >>> glossary = Glossary(("en", "fr"), entries)
-        >>> glossary.annotate("Two payslips, please. I'm on my way.", "fr")
-        "Two payslips\\x02 fiches de paie\\x03, please. I'm\\x02 en route\\x03."
+        >>> glossary = Glossary(("en", "fr"), [Entry("=", "payslip(s)", "fiche(s) de paie"), Entry("=", "GDP", "PIB")])
+        >>> glossary.annotate("Two payslips, please, and the GDP.", "fr")
+        'Two payslips\\x02 fiches de paie\\x03, please, and the\\x02 PIB\\x03.'
         """
+        terms = self._terms(tgt_lang)
         uses = [
-            (start if len(_WORD.findall(text, start, end)) >= _LONG else end, end, translation)
+            (start if (term := text[start:end]).isupper() and term in terms else end, end, translation)
             for start, end, translation in self._find(text, tgt_lang)
         ]
         return _annotated(text, uses)
@@ -86,7 +85,7 @@ class Glossary:
     def annotate_used(self, text: str, tgt_lang: str, target: str, random: Random) -> str:
         """Return a clean source of training, annotated with translations that its target has, perhaps inflected.
 
-        Half of these terms, drawn at random, give way to their translations, so that a model learns to copy them.
+        A fifth of these terms, drawn at random, give way to their translations, so that a model learns to copy them.
 
         >>> glossary = Glossary(("en", "fr"), [Entry("=", "payslip(s)", "fiche(s) de paie"), Entry(">", "cap", "képi")])
         >>> glossary.annotate_used("A cap and payslips", "fr", "Un chapeau et ma fiche de paie", Random(1))

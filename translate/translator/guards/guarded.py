@@ -8,6 +8,7 @@ from dataclasses import replace
 from translate.config.decode import DecodeConfig
 from translate.data.tokenizer import Tokenizer
 from translate.translator.guards.copying import copy_lost, translate_copied
+from translate.translator.guards.doubles import say_once
 from translate.translator.guards.forms import (
     Form,
     Kept,
@@ -71,4 +72,4 @@ def guarded_translations(
     if decode.copy_guard:
         found = translate_around(texts, found, tokenizer, lambda some: guard(some, again(some)), decode, kept)
         found = numbers_of_the_language(texts, found, src_lang, kept)
-    return marks_of_the_language(texts, found, kept) if decode.form_guard else found
+    return marks_of_the_language(texts, say_once(texts, found, kept), kept) if decode.form_guard else found
