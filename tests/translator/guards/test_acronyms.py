@@ -23,31 +23,31 @@ from translate.translator.translator import Translator
         ("Les IA du stade IA, la (IA), Mistral IA", "fr", "Les IA du stade IA, la (IA), Mistral IA"),
         ("L'IA est l'intelligence artificielle.", "fr", "L'IA est l'intelligence artificielle."),
         ("L'IA, une IA", "fr", "L'intelligence artificielle, une intelligence artificielle"),
+        ("TBD, HR and an ICU", "en", "To be determined, human resources and an intensive care unit"),
+        ("30 HR, HR 5, ER, the ER", "en", "30 HR, HR 5, ER, the ER"),
+        ("She is in the ER.", "en", "She is in the emergency room."),
         (
-            "TBD, HR and an ICU",
+            "UK troops left the UK. The UK law, a US law.",
             "en",
-            "To be determined, human resources and an intensive care unit",
+            "British troops left the United Kingdom. The British law, an American law.",
         ),
         (
-            "UK troops left the UK. The UK law and US laws.",
+            "US beat UK; U.S. laws; tell US what; the US army",
             "en",
-            "British troops left the United Kingdom. The British law and American laws.",
+            "US beat United Kingdom; American laws; tell US what; the US army",
         ),
-        (
-            "The US is; join US and UK in it; U.S. laws; ask US",
-            "en",
-            "The US is; join US and United Kingdom in it; American laws; ask US",
-        ),
+        ("The United Kingdom, or UK", "en", "The United Kingdom, or UK"),
         (
             "IT staff in IT, is IT bad? In LA, a LA",
             "en",
             "computer staff in computing, is IT bad? In Los Angeles, a LA",
         ),
         (
-            "Mon RIB, les RIB, les HLM, 2 CDI, un CDI",
+            "Mon RIB, les RIB, les petites BD, 2 CDI, un CDI",
             "fr",
-            "Mon coordonnées bancaires, les coordonnées bancaires, les HLM, 2 CDI, un contrat permanent",
+            "Mon coordonnées bancaires, les coordonnées bancaires, les petites BD, 2 CDI, un contrat permanent",
         ),
+        ("Le CDI du lycée, l'HLM, au JO, La DRH, DAB+", "fr", "Le CDI du lycée, l'HLM, au JO, La DRH, DAB+"),
         ("Le R.-U. et les É.-U.", "fr", "Le Royaume-Uni et les États-Unis."),
     ],
 )
@@ -63,6 +63,12 @@ def test_some_are_read_in_full(text: str, src_lang: str, read: str) -> None:
         ("It grew (AI), it fell (GDP).", "en", [("AI", "word", "IA"), ("GDP", "word", "PIB")]),
         ("AI, x.EU, a/EU, EU/b, EU.org, EU-led, (OK), (UK)", "en", []),
         ("L'IA et UN ami", "fr", []),
+        (
+            "entreprises (PME), une entreprise (PME), le SIDA",
+            "fr",
+            [("PME", "word", "SMEs"), ("PME", "word", "SME"), ("SIDA", "le", "AIDS")],
+        ),
+        ("(FREE) (NOT) (BC)", "en", []),
     ],
 )
 def test_what_is_known_is_found(text: str, src_lang: str, found: list[tuple[str, str, str]]) -> None:
@@ -73,8 +79,8 @@ def test_what_is_known_is_found(text: str, src_lang: str, found: list[tuple[str,
 
 
 def test_a_number_before_it_makes_a_plural() -> None:
-    kinds = [one.kind for one in find_acronyms("3 PME, une PME, nos PME, 21 PME, 1 PME", "fr")]
-    assert kinds == ["des", "une", "des", "des", "une"]
+    text = "3 PME, une PME, nos PME, 21 PME, 1 PME, de nombreuses PME, les deux grandes PME"
+    assert [one.kind for one in find_acronyms(text, "fr")] == ["des", "une", "des", "des", "une", "des", "des"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,9 @@ def test_a_number_before_it_makes_a_plural() -> None:
         ("An SUV", "SUV", "un", "en", "An SUV"),
         ("An GPS", "GPS", "un", "en", "A GPS"),
         ("An NATO state", "NATO", "l'", "en", "A NATO state"),
-        ("la hausse de PIB et en PIB", "PIB", "le", "fr", "la hausse du PIB et au PIB"),
+        ("le chef de NASA va en NASA", "NASA", "la", "fr", "le chef de la NASA va à la NASA"),
+        ("beaucoup d'ADN", "ADN", "l', no name", "fr", "beaucoup d'ADN"),
+        ("hepatitis A RNA", "RNA", "l', no name", "en", "hepatitis A RNA"),
         ("en ONG", "ONG", "une, l'", "fr", "en ONG"),
     ],
 )

@@ -17,6 +17,8 @@ from translate.translator.guards.doubles import say_once, without_doubles
         ("Nous nous levons, vous vous levez", "Nous nous levons, vous vous levez"),
         ("de plus en plus en retard, étape par étape par", "de plus en plus en retard, étape par étape par"),
         ("I know that that is it. It had had it.", "I know that that is it. It had had it."),
+        ("une rose rose, Will will come, side by side by me", "une rose rose, Will will come, side by side by me"),
+        ("côte à côte à table, de temps en temps en ville", "côte à côte à table, de temps en temps en ville"),
         ("300 000 000, bye bye", "300 000 000, bye bye"),
         ("a test, test-test, attest test", "a test, test-test, attest test"),
     ],

@@ -36,6 +36,16 @@ from translate.translator.translator import Translator
         ),
         ("1,65 m et ``c est`` où n est un nombre, 5 l avec", "fr", "1,65 m et ``c est`` où n est un nombre, 5 l avec"),
         ("Imagine your not coming, out your welcome.", "en", "Imagine your not coming, out your welcome."),
+        ("The aim is to slow it. It was easier then to go.", "en", "The aim is to slow it. It was easier then to go."),
+        (
+            "Their coming was foretold. It must of necessity fail.",
+            "en",
+            "Their coming was foretold. It must of necessity fail.",
+        ),
+        ('I belıve it. Noone, not "recieve"', "en", 'I belıve it. Noone, not "recieve"'),
+        ("Il reprit sa marche. Sa marche ? Ses trop rares", "fr", "Il reprit sa marche. Ça marche ? Ses trop rares"),
+        ("Le l est muet, où l est la longueur", "fr", "Le l est muet, où l est la longueur"),
+        ("Comme même les enfants le savent", "fr", "Comme même les enfants le savent"),
         ("Comme même, malgrés tout, Madame Acceuil", "fr", "Quand même, malgré tout, Madame Acceuil"),
     ],
 )

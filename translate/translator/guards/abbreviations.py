@@ -21,7 +21,6 @@ _ENGLISH = {
     "fyi": "for your information",
     "gr8": "great",
     "hbu": "and you",
-    "hr": "hour",
     "hrs": "hours",
     "idk": "I don't know",
     "imho": "in my opinion",
@@ -191,7 +190,7 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     "On se voit à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
     """
     plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
-    text = _WORDS[src_lang].sub(lambda match: in_full(match, plain[match[0].lower()]), text)
+    text = _WORDS[src_lang].sub(lambda match: in_full(match, plain.get(match[0].lower(), match[0])), text)
     text = _STOPPED[src_lang].sub(lambda match: stopped[match[0]], text)
     if src_lang == "fr":
         text = _FRENCH_DAY.sub(_french_day, text)
@@ -214,7 +213,7 @@ def _spoons(short: re.Match[str]) -> str:
 
 def _english_days(short: re.Match[str]) -> str:
     """Return a day, or a span of days with words, in full, and in lower case if it is."""
-    days = [_DAYS[day[:3].lower()] for day in short.groups() if day]
+    days = [_DAYS.get(day[:3].lower(), day) for day in short.groups() if day]
     if len(days) == 1:
         return days[0]
     words = from_to(short.string[max(0, short.start() - 20) : short.start()], *days)
@@ -248,6 +247,8 @@ _PATTERNS = {
         (re.compile(r"\b[Aa]ttn(?:\.:|[.:])? (?=[A-Z])"), "For the attention of "),
         (re.compile(r"\b([Bb])ldg\. (?=[A-Z\d])"), r"\1uilding "),
         (re.compile(r"(?<!\w)['’](?=[2-9]0s\b)"), ""),  # the '90s
+        (re.compile(r"(?<=\d) ?hr\b(?! ?\d)"), " hour"),
+        (re.compile(r"(?<=\bper )hr\b"), "hour"),
         (re.compile(r"(?<=\d) ?y/?o(?= and\b|[.,;!?]|\Z)"), " years old"),
         (re.compile(r"\bp\.a\.(?=\Z)"), "a year."),
         (re.compile(r"\bp\.a\.(?!\w)"), "a year"),

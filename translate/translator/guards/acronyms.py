@@ -47,8 +47,16 @@ _IN_FULL = {
         "É.-U.": "États-Unis",
     },
 }
+_UNLESS = {  # texts in which they stand for something else
+    "CDI": re.compile(r"\bCDI du (?:collège|lycée)|\bau CDI\b"),
+    "DRH": re.compile(r"\b[Ll]a DRH"),
+    "ER": re.compile(r"(?<!\bthe )(?<!\bThe )ER"),
+    "HLM": re.compile("['’]HLM"),
+    "HR": re.compile(r"\d HR|HR \d"),
+    "JO": re.compile(r"\b[Aa]u JO|\b[Ll]e JO|\b[Dd]u JO"),
+}
 _TO_READ = {
-    lang: re.compile(rf"(?<![\w(./@#&-])(?:{'|'.join(map(re.escape, words))})(?![\w)/@&-]|\.\w| [A-Z])")
+    lang: re.compile(rf"(?<![\w(./@#&-])(?:{'|'.join(map(re.escape, words))})(?![\w)/@&+-]|\.\w| [A-Z])")
     for lang, words in _IN_FULL.items()
 }
 _IN_NAME = {  # Mistral AI; le stade IA
@@ -62,30 +70,33 @@ _IN_NAME = {  # Mistral AI; le stade IA
         r"\b[A-Z][\w-]+ \Z"
     ),
 }
-_NO_NOUN = (
-    "all|and|are|as|at|but|by|can|for|from|had|has|have|in|is|now|on|or|that|the|to|too|was|were|who|will|with|would"
+_OF_STATES = (  # nouns, before which "US" and "UK" are adjectives; "the US army" is known
+    "army|ban|banks?|border|budget|central|citizens?|citizenship|compan(?:y|ies)|congress|courts?|debt|delivery|dollars?"
+    "|economy|elections?|embass(?:y|ies)|exports?|firms?|forces|foreign|government|imports?|inflation|jobs?|laws?|leaders?"
+    "|markets?|media|military|navy|officials?|parliament|passports?|police|politics|prices|president|presidential|press"
+    "|prime|sanctions|senators?|soldiers?|stocks?|tariffs?|tax(?:es)?|teams?|tour|trade|troops|visas?|voters|weapons"
 )
-_OF_STATES = "arm(?:y|ed)|econom|election|government|law|market|media|parliament|press|prime"
 _OF_COMPUTERS = (
     "company|consultant|department|expert|industry|manager|sector|security|service|skill|specialist|staff|support|system"
     "|team|worker"
 )
-_BEFORE_NOUN = rf"(?<![\w./])(?<!\b[Tt]he ){{}}(?= (?!(?:{_NO_NOUN})\b)[a-z]{{{{2}}}})"
 _ADJECTIVES = (
-    (re.compile(_BEFORE_NOUN.format(r"(?:US|U\.S\.)")), "American"),  # "the US president" is known
-    (re.compile(_BEFORE_NOUN.format(r"(?:UK|U\.K\.)")), "British"),
-    (re.compile(rf"(?<=\b[Tt]he )(?:UK|U\.K\.)(?= (?:{_OF_STATES}))"), "British"),
+    (re.compile(rf"\b([Aa]) (?:US|U\.S\.)(?= (?:{_OF_STATES})\b)"), r"\1n American"),
+    (re.compile(rf"(?<![\w./])(?<!\b[Tt]he )(?:US|U\.S\.)(?= (?:{_OF_STATES})\b)"), "American"),
+    (re.compile(rf"(?<![\w./])(?:UK|U\.K\.)(?= (?:{_OF_STATES})\b)"), "British"),
     (re.compile(rf"(?<!\w)IT(?= (?:{_OF_COMPUTERS})s?\b)"), "computer"),
     (re.compile(r"(?<=\b[Ii]n )IT(?= and\b|[.,;!?]|\Z)"), "computing"),
     (re.compile(r"(?<=\b[Ii]n )LA(?= and\b|[.,;!?]|\Z)"), "Los Angeles"),
 )
 _ACRONYMS = {  # by kind, in English and French; one word is both
     "the, le": "FBI, ICRC CICR, IMF FMI, IOC CIO, IPCC GIEC, UNDP PNUD, UNHCR HCR, WFP PAM",
-    "the, la": "BBC, CIA, DRC RDC, ECB BCE, ECHR CEDH, EIB BEI, FRG RFA, GDR RDA, ICC CPI, ICJ CIJ, ISS",
+    "the, la": "BBC, CIA, DRC RDC, ECB BCE, ECHR CEDH, EIB BEI, FRG RFA, GDR RDA, ICJ CIJ, ISS",
     "the, l'": "EEC CEE, EU UE, IAEA AIEA, ILO OIT, OAU OUA, OECD OCDE, PLO OLP, UN ONU, USSR URSS, WHO OMS, WTO OMC",
-    "le": "ADHD TDAH, AIDS sida, GDP PIB, GNP PNB, HIV VIH, LNG GNL, PTSD TSPT",
-    "la": "FIFA, IVF FIV, NASA, VAT TVA",
-    "l'": "DNA ADN, NATO OTAN, OPEC OPEP, RNA ARN, UEFA, UNESCO, UNICEF",
+    "le": "ADHD TDAH, AIDS SIDA, GDP PIB, GNP PNB, HIV VIH, LNG GNL, PTSD TSPT",
+    "la": "FIFA, NASA",
+    "la, no name": "COPD BPCO, IVF FIV, VAT TVA",
+    "l'": "NATO OTAN, OPEC OPEP, UEFA, UNESCO, UNICEF",
+    "l', no name": "DNA ADN, RNA ARN",
     "un": "CEO PDG, DVD, GMO OGM, GPS, PDF, SUV",
     "un, l'": "UFO OVNI",
     "une": "LED, SME PME, STD MST, STI IST",
@@ -97,21 +108,31 @@ STAND_INS = {  # of each kind, and of the plural of those that are counted: in E
     "the, l'": (("army", "armée"), ("church", "église")),
     "le": (("Canada", "Canada"), ("Japan", "Japon")),
     "la": (("France", "France"), ("China", "Chine")),
+    "la, no name": (("music", "musique"), ("meat", "viande")),
     "l'": (("Europe", "Europe"), ("Africa", "Afrique")),
+    "l', no name": (("money", "argent"), ("air", "air")),
     "un": (("book", "livre"), ("dog", "chien")),
     "un, l'": (("tree", "arbre"), ("bird", "oiseau")),
     "une": (("letter", "lettre"), ("house", "maison")),
     "une, l'": (("school", "école"), ("idea", "idée")),
     "des": (("books", "livres"), ("trees", "arbres"), ("letters", "lettres"), ("schools", "écoles")),
 }
-_IN_BRACKETS = {"en": {"AI": "IA"}, "fr": {"IA": "AI"}}  # elsewhere they are read in full
-_WORDS = {"OK", "TV", "UK", "US", "USA"}  # that a model may translate
-_PLURAL = re.compile(
-    r"\b(?:[lcdmst]es|[nv]os|aux|leurs|deux|trois|quatre|cinq|plusieurs|quelques|[02-9]|\d+\d) \Z", re.IGNORECASE
+_IN_BRACKETS = {  # elsewhere they are read in full
+    "en": {"AI": "IA", "HR": "RH", "UAE": "EAU"},
+    "fr": {"IA": "AI", "RH": "HR", "EAU": "UAE"},
+}
+_WORDS = re.compile(  # that a model may translate
+    "AD|AM|BC|END|FIN|FREE|HT|IT|NEW|NON?|NOT|OFF|OK|OLD|ON|ONLY|OR|OUI|OUT|PM|SUITE|TTC|TV|UK|USA?|YES"
 )
+_PLURAL = re.compile(
+    r"\b(?:[lcdmst]es|[nv]os|aux|leurs|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|vingt|cents?|mille|plusieurs"
+    r"|quelques|certaine?s|diverse?s|nombreu(?:x|ses)|toute?s|[02-9]|\d+\d)(?: [\w-]+[sx])? \Z",
+    re.IGNORECASE,
+)
+_BEFORE = 30  # characters before an acronym that tell its number
 _CAPITALS = re.compile(r"(?<![\w.&/@#-])[A-Z]{2,6}s?(?![\w&@/]|[-.]\w)")
 _VOWEL_SOUND = re.compile(r"(?!FIFA|NASA|NATO)[AEFHILMNORSX]")  # with which the English names of letters begin
-_WITH_ARTICLE = {"le": ("au ", "du "), "la": ("à la ", "de la "), "l'": ("à l'", "de l'")}  # not "en", "de"
+_WITH_ARTICLE = {"la": ("à la ", "de la "), "l'": ("à l'", "de l'")}  # not "en", "de"
 
 
 class Acronym(NamedTuple):
@@ -145,9 +166,15 @@ def plain_acronyms(text: str, src_lang: str) -> str:
 
 def _read_in_full(src_lang: str, short: re.Match[str]) -> str:
     """Return what an acronym stands for, unless it is part of a name or the text says it itself."""
-    words, text, place = _IN_FULL[src_lang][short[0]], short.string, (max(0, short.start() - 30), short.start())
+    words, text, place = _IN_FULL[src_lang][short[0]], short.string, (max(0, short.start() - _BEFORE), short.start())
     other_number = src_lang == "fr" and not words.endswith("s") and _PLURAL.search(text, *place)
-    if words in text.lower() or other_number or _IN_NAME[src_lang].search(text, *place):
+    unless = _UNLESS.get(short[0])
+    if (
+        words.lower() in text.lower()
+        or other_number
+        or _IN_NAME[src_lang].search(text, *place)
+        or (unless and unless.search(text))
+    ):
         return short[0]
     ends = short[0].endswith(".") and short.end() == len(text)
     return in_case(short, f"{words}." if ends else words)
@@ -167,9 +194,12 @@ def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:
         own, start, end = match[0], match.start(), match.end()
         in_brackets = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
         kind, translation = _KNOWN[src_lang].get(own, ("", ""))
-        if in_brackets and own not in _WORDS:
-            yield Acronym(start, own, "word", translation or _IN_BRACKETS[src_lang].get(own, own))
-        elif kind and src_lang == "fr" and kind.startswith("un") and _PLURAL.search(text, max(0, start - 12), start):
+        counted = src_lang == "fr" and kind.startswith("un")
+        if in_brackets and not _WORDS.fullmatch(own):
+            several = counted and text[start - 3 : start - 2] in ("s", "x")  # petites et moyennes entreprises (PME)
+            known = translation or _IN_BRACKETS[src_lang].get(own, own)
+            yield Acronym(start, own, "word", f"{known}s" if several else known)
+        elif counted and _PLURAL.search(text, max(0, start - _BEFORE), start):
             yield Acronym(start, own, "des", f"{translation}s")
         elif kind and (own != "WHO" or text[:start].lower().endswith("the ")):
             yield Acronym(start, own, kind, translation)
@@ -185,7 +215,7 @@ def with_articles(text: str, acronym: str, kind: str, tgt_lang: str) -> str:
     """
     if tgt_lang == "en":
         article = r"\1n" if _VOWEL_SOUND.match(acronym) else r"\1"
-        return re.sub(rf"\b([Aa])n?(?= {acronym}\b)", article, text)
+        return re.sub(rf"(?<!itis )(?<!vitamin )\b([Aa])n?(?= {acronym}\b)", article, text)
     if kind not in _WITH_ARTICLE:
         return text
     at, of = _WITH_ARTICLE[kind]

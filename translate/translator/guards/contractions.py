@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from translate.translator.guards.abbreviations import in_full
+
 _CONTRACTIONS = (  # whose letters are no other word, as those of "it's", "we'll" and "we're" are
     "aren't couldn't didn't doesn't don't hadn't hasn't haven't he's here's how's I'm I've isn't she's shouldn't "
     "that's there's they're they've wasn't weren't what's where's who's wouldn't you're you've"
@@ -15,7 +17,6 @@ _ENGLISH = {word.replace("'", "").lower(): word for word in _CONTRACTIONS.split(
     "lemme": "let me",
     "whatcha": "what are you",
     "y'all": "you all",
-    "'cause": "because",
 }
 _FRENCH = {
     "aujourdhui": "aujourd'hui",
@@ -30,12 +31,11 @@ _FRENCH = {
     "jétais": "j'étais",
     "jsais": "je sais",
     "jt'aime": "je t'aime",
-    "ya": "il y a",
     "yavait": "il y avait",
 }
-_LENGTHENED = re.compile(  # "sooo", and not "hmmm", "zzzz"
-    r"(?<![\w/@#*.])(?!(?i:ieee)\b)(?=\w*([^\W\d_])\1\1)(?=\w*(?i:[aeiouyàâéèêô]))(?!(\w)\2+\b)"
-    r"(?:[A-ZÀ-Þ]?[a-zß-öø-ÿœ]{3,}|[A-ZÀ-Þ]{4,})(?![\w/@*]|\.\w)"
+_LENGTHENED = re.compile(  # "sooo", and not "hmmm", "zzzz", "xviii", "Schifffahrt"
+    r"(?<![\w/@#*.'`])(?!(?i:ieee|[ivxlcdm]+)\b)(?=\w*(?i:[aeiouyàâéèêô]))(?!(\w)\1+\b)(?!\w*(?:fff|nnn|sss)[a-z])"
+    r"(?:(?=\w*([^\W\d_])\2\2)[A-ZÀ-Þ]?[a-zß-öø-ÿœ]{3,}|(?=\w*([A-ZÀ-Þ])\3\3\3)[A-ZÀ-Þ]{4,})(?![\w/@*]|\.\w)"
 )
 _MANY_LETTERS = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
 _MANY_MARKS = re.compile(r"[!?]{4,}")
@@ -45,14 +45,18 @@ _DOUBLED = (  # words that people lengthen where they have two of a letter
     "small soon still sweet tell three too tree week well will yell yellow zoo"
 )
 _FULL = {"en": _ENGLISH, "fr": _FRENCH}
-_WORDS = {
-    lang: re.compile(rf"(?<![\w/@#*.'’-])(?:{'|'.join(words)})(?![\w/@*'’-]|\.\w)", re.IGNORECASE)
+_WORDS = {  # before a capital they may be names: Jai Courtney, "Gimme Shelter"
+    lang: re.compile(rf"(?<![\w/@#*.'’-])(?i:{'|'.join(words)})(?![\w/@*'’-]|\.\w| [A-ZÀ-Þ]| alai\b)")
     for lang, words in _FULL.items()
 }
 _BEGIN = (  # of a clause
     r"(?:\A|(?<=[.!?:,-] )|(?<=\b(?i:ok|so|if) )|(?<=\b(?i:and|but|now|yes|hey) )"
     r"|(?<=\b(?i:then|well|okay|sure|hope) )|(?<=\bthink ))"
 )
+_BEGIN_OF_SENTENCE = r"(?:\A|(?<=[.!?] )|(?<=\b(?i:ok) )|(?<=\b(?i:yes|hey) )|(?<=\b(?i:okay) ))"
+_PERSONS = r"(?:\A|(?<=[.,!?] )|(?<=\b(?i:i|u) )|(?<=\b(?i:we|he|it) )|(?<=\b(?i:you|she) )|(?<=\b(?i:they) ))"
+_OF_SOMEBODY = r"(?<!\b(?:his|her|its|our|was|are) )(?<!\b(?:their) )(?<!\b(?:your|were) )(?<!\b(?:my|is) )(?<!['’]s )"
+_NO_LETTER = r"(?![\w-]| (?:are|converges?|denotes?|is|means?)\b| ?[<>≤≥=])"  # "where s is the length"
 _VERBS = (
     "ask|be|begin|call|come|do|eat|find|get|give|go|have|help|keep|leave|let|look|make|meet|move|pay|play|see|send|start"
     "|stay|stop|take|talk|tell|think|try|wait|watch|write"
@@ -61,17 +65,26 @@ _NEGATED = "(?i:are|ca|could|did|does|do|had|has|have|is|should|was|were|wo|woul
 _PATTERNS = {
     "en": (
         (re.compile(rf"\b({_NEGATED}) t\b"), r"\1't"),
-        (re.compile(r"\b([Cc])ant(?= [a-z])"), r"\1an't"),
-        (re.compile(r"(?<!\bwas )(?<!\bare )(?<!\bwere )\b([Ww])ont(?! to\b)(?=[ .,!?]|\Z)"), r"\1on't"),
-        (re.compile(r"\b((?i:he|it|she|that|there|what|where|who)) s(?![\w-])"), r"\1's"),
-        (re.compile(r"\b([Ii]) (m|ve|ll)(?![\w-])"), r"\1'\2"),
+        (re.compile(rf"{_PERSONS}([Cc])ant(?![\w@/'’-]|\.\w| of\b)"), r"\1an't"),
+        (re.compile(rf"{_OF_SOMEBODY}\b([Ww])ont(?= (?!to\b)[a-z])"), r"\1on't"),
+        (re.compile(r"\bIm (?=[a-z])"), "I'm "),
+        (re.compile(rf"{_BEGIN}Ive (?=[a-z])"), "I've "),
+        (re.compile(r"(?<![\w'’])'[Cc]ause\b(?! (?:of|and|célèbre)\b)(?![^'’]*['’](?!\w))"), "because"),
+        (re.compile(rf"(?<!\b[Ss]uch )\b((?i:he|it|she|that|there|what|where|who)) s{_NO_LETTER}"), r"\1's"),
+        (re.compile(rf"(?<!\b[Ll]et )\b([Ii]) (m|ve|ll){_NO_LETTER}"), r"\1'\2"),
         (re.compile(r"\b((?i:they|we|you)) (re|ve|ll)(?![\w-])"), r"\1'\2"),
-        (re.compile(rf"{_BEGIN}([Ll])ets (?={_VERBS}\b|not\b)"), r"\1et's "),
+        (re.compile(rf"{_BEGIN_OF_SENTENCE}([Ll])ets (?={_VERBS}\b|not\b)"), r"\1et's "),
         (re.compile(rf"{_BEGIN}[Ii]ll (?={_VERBS}\b|not\b|never\b|always\b)"), "I'll "),
-        (re.compile(rf"{_BEGIN}[Ii]d (?=be\b|like\b|love\b|rather\b|prefer\b|say\b)"), "I'd "),
         (
             re.compile(
-                rf"{_BEGIN}([Ii])ts (?=(?:an?|the|not|ok|okay|so|too|been|my|your|raining|snowing|time|late)\b)"
+                rf"(?:{_BEGIN_OF_SENTENCE}|(?<=\b(?:think|guess) ))[Ii]d (?=be\b|like\b|love\b|rather\b|prefer\b|say\b)"
+            ),
+            "I'd ",
+        ),
+        (
+            re.compile(
+                rf"{_BEGIN_OF_SENTENCE}([Ii])ts (?=(?:an?|the|ok|okay|too|been|my|your|raining|snowing)\b"
+                r"|(?:not|so)\b(?!-)|time to\b|late(?:\s?[.,!?]|\Z))"
             ),
             r"\1t's ",
         ),
@@ -82,8 +95,11 @@ _PATTERNS = {
         (re.compile(r"\b([Kk])inda\b"), r"\1ind of"),
     ),
     "fr": (
+        (re.compile(r"\b([Yy])a (?=(?:de|des|du|un|une|pas|rien|personne|trop|\d+)\b)"), "il y a "),
         (re.compile(r"\b([Bb])on we\b"), r"\1on week-end"),
-        (re.compile(r"(?:\A|(?<=, ))[ÀAàa](?: plus| ?\+)(?=\s?[.!]*\Z)"), "à plus tard"),
+        (re.compile(r"(?:\A|(?<=, ))[Àà](?: plus| ?\+)(?=\s?[.!]*\Z)"), "à plus tard"),
+        (re.compile(r"(?:\A|(?<=, ))a(?: plus| ?\+)(?=\s?[.!]*\Z)"), "à plus tard"),
+        (re.compile(r"\AA\+(?=\s?[.!]*\Z)"), "à plus tard"),
         (re.compile(r"(?:\A|(?<=, ))[ÀAàa] tte\b"), "à tout de suite"),
         (re.compile(r"(?:\A|(?<=[.!,] ))[Tt]['’]inquiète(?: pas)?(?=\s?[.!,]|\Z)"), "ne t'inquiète pas"),
     ),
@@ -101,9 +117,7 @@ def plain_contractions(text: str, src_lang: str) -> str:
     "J'ai faim, c'est dur. Bon week-end, à plus tard"
     """
     text, full = _MANY_MARKS.sub(_few_marks, _LENGTHENED.sub(_shortened, text)), _FULL[src_lang]
-    plain = _WORDS[src_lang].sub(
-        lambda match: match[0] if match[0].isupper() else _in_case(match, full[match[0].lower()]), text
-    )
+    plain = _WORDS[src_lang].sub(lambda match: in_full(match, full.get(match[0].lower(), match[0])), text)
     for pattern, words in _PATTERNS[src_lang]:
         plain = pattern.sub(partial(expanded, words), plain)
     return plain.lower() if text.islower() else plain

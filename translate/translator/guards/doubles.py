@@ -12,8 +12,9 @@ _WORD = r"\w[\w'’-]*"
 _TWICE = re.compile(rf"(?<![\w'’-])({_WORD}(?: {_WORD}){{0,3}}) \1(?![\w'’-])", re.IGNORECASE)
 _IN_SOURCE = re.compile(rf"(?<![\w'’-])({_WORD}(?: {_WORD}){{0,3}}),? \1(?![\w'’-])", re.IGNORECASE)
 _LONG_WORD = re.compile(r"[^\W\d_]{4}")
-_RIGHT = re.compile(  # nous nous levons; de plus en plus en retard, little by little by
-    r"(?:nous|vous|that|plus en|petit à|étape par|fois par|little by|step by|more and|time and|again and)\Z",
+_RIGHT = re.compile(  # nous nous levons, une rose rose, that that is, little by little by, de plus en plus en
+    "(?:elles?|faire|had|have|know|nous|oranges?|roses?|that|vous|will|will be)"
+    r"|\S+ (?:à|after|and|après|by|de|en|for|in|on|par|pour|sur|to)",
     re.IGNORECASE,
 )
 
@@ -44,4 +45,4 @@ def without_doubles(text: str) -> str:
 
 
 def _is_double(words: str) -> bool:
-    return _LONG_WORD.search(words) is not None and not _RIGHT.match(words)
+    return _LONG_WORD.search(words) is not None and not _RIGHT.fullmatch(words)

@@ -56,6 +56,7 @@ _CURRENCIES |= {"EUR": f"EUR|{_CURRENCIES['€']}", "USD": f"USD|{_CURRENCIES['$
 _AND = re.compile(r"(?<=\s)&(?=\s)")
 _THOUSAND = 3  # digits between two of its separators
 _SEPARATOR = r"[\s.,'’]"  # between the digits of a number, as languages write it
+_READ_AS_WORD = 4  # letters of an acronym that may be written as a word
 _LONGEST = 10_000  # characters of a text that is looked through
 
 
@@ -114,7 +115,8 @@ def lost_parts(
 def _lost_acronyms(text: str, output: str, langs: tuple[str, str]) -> Iterator[LostPart]:
     if {*langs} == {"en", "fr"}:
         for one in find_acronyms(text, langs[0]):
-            if not _has_word(output, one.translation):
+            case = re.IGNORECASE if len(one.translation) >= _READ_AS_WORD else re.NOFLAG  # le sida, l'Otan
+            if not re.search(rf"(?<![\w-]){re.escape(one.translation)}s?(?![\w-])", output, case):
                 yield LostPart(*one)
 
 

@@ -20,7 +20,7 @@ _ENGLISH = (
     "becaus=because, becouse=because, becuase=because, beetween=between, beggining=beginning, begining=beginning, "
     "behavour=behaviour, beleive=believe, beleived=believed, belive=believe, benifit=benefit, bewteen=between, "
     "bougth=bought, breakfeast=breakfast, brekfast=breakfast, brillant=brilliant, brougth=brought, "
-    "buisness=business, busness=business, bussiness=business, calender=calendar, carefull=careful, "
+    "buisness=business, busness=business, bussiness=business, carefull=careful, "
     "catagory=category, certian=certain, charachter=character, childern=children, choclate=chocolate, "
     "chosse=choose, colleage=colleague, collegue=colleague, collegues=colleagues, comittee=committee, "
     "comming=coming, commited=committed, commitee=committee, completley=completely, completly=completely, "
@@ -30,12 +30,12 @@ _ENGLISH = (
     "desicion=decision, desided=decided, desparate=desperate, develope=develop, developement=development, "
     "diferent=different, difficlut=difficult, diffrent=different, dificult=difficult, disapear=disappear, "
     "disapointed=disappointed, discribe=describe, discusion=discussion, dissapear=disappear, "
-    "dissapeared=disappeared, dissapoint=disappoint, dissapointed=disappointed, docter=doctor, doesnot=does not, "
+    "dissapeared=disappeared, dissapoint=disappoint, dissapointed=disappointed, doesnot=does not, "
     "dolars=dollars, eachother=each other, eigth=eight, embarassed=embarrassed, embarassing=embarrassing, "
     "embarrased=embarrassed, enought=enough, enuf=enough, enviroment=environment, equiptment=equipment, "
     "especialy=especially, everbody=everybody, everone=everyone, everthing=everything, evryday=every day, "
     "evryone=everyone, evrything=everything, exacly=exactly, excelent=excellent, excercise=exercise, "
-    "exellent=excellent, exemple=example, exept=except, exersise=exercise, existance=existence, "
+    "exellent=excellent, exept=except, exersise=exercise, existance=existence, "
     "expecially=especially, expencive=expensive, experiance=experience, expirience=experience, "
     "explaination=explanation, extremly=extremely, familar=familiar, familly=family, famouse=famous, "
     "favorit=favourite, favourit=favourite, febuary=February, feburary=February, finacial=financial, "
@@ -44,10 +44,10 @@ _ENGLISH = (
     "geuss=guess, goign=going, goodmorning=good morning, goverment=government, govermment=government, "
     "gratefull=grateful, greatful=grateful, guarentee=guarantee, happend=happened, "
     "happenning=happening, happyness=happiness, "
-    "haveing=having, heigth=height, helth=health, highschool=high school, hight=height, hollyday=holiday, "
+    "haveing=having, heigth=height, helth=health, highschool=high school, hollyday=holiday, "
     "hospitol=hospital, hte=the, hten=then, htink=think, humourous=humorous, hungery=hungry, iland=island, "
     "imediately=immediately, immediatley=immediately, immediatly=immediately, imporant=important, "
-    "importent=important, incase=in case, independant=independent, infact=in fact, infomation=information, "
+    "importent=important, independant=independent, infact=in fact, infomation=information, "
     "informations=information, infront=in front, insted=instead, inteligent=intelligent, interessting=interesting, "
     "interupt=interrupt, intrested=interested, intresting=interesting, jelous=jealous, jewelery=jewellery, "
     "jsut=just, judgemant=judgement, kichen=kitchen, kno=know, knowlege=knowledge, konw=know, langauge=language, "
@@ -79,7 +79,7 @@ _ENGLISH = (
     "speach=speech, speical=special, stong=strong, stoped=stopped, straigth=straight, strenght=strength, "
     "studant=student, studing=studying, stupit=stupid, succes=success, succesful=successful, "
     "succesfully=successfully, successfull=successful, sucess=success, sucessful=successful, "
-    "sucessfully=successfully, suger=sugar, suhc=such, suposed=supposed, suprise=surprise, suprised=surprised, "
+    "sucessfully=successfully, suhc=such, suposed=supposed, suprise=surprise, suprised=surprised, "
     "suprising=surprising, surprize=surprise, swiming=swimming, taht=that, tath=that, techer=teacher, teh=the, "
     "tehy=they, tempature=temperature, temprature=temperature, thankyou=thank you, themselfs=themselves, "
     "thier=their, thign=thing, thna=than, thnk=think, thougt=thought, throught=through, thsi=this, tieing=tying, "
@@ -90,7 +90,7 @@ _ENGLISH = (
     "vairous=various, valuble=valuable, vegtable=vegetable, vegtables=vegetables, vehical=vehicle, verry=very, "
     "vilage=village, visiter=visitor, waht=what, waitting=waiting, watter=water, wednsday=Wednesday, weeek=week, "
     "wehn=when, wehre=where, wekend=weekend, wellcome=welcome, wendesday=Wednesday, wensday=Wednesday, "
-    "wether=whether, wheather=weather, whihc=which, whlie=while, whne=when, whta=what, wich=which, wieght=weight, "
+    "wheather=weather, whihc=which, whlie=while, whne=when, whta=what, wich=which, wieght=weight, "
     "wierd=weird, wiht=with, withot=without, witout=without, wnat=want, wnated=wanted, wnet=went, womam=woman, "
     "wonderfull=wonderful, worng=wrong, woud=would, writting=writing, wrok=work, wroking=working, wtih=with, "
     "wuold=would, yeer=year, yestarday=yesterday, yesturday=yesterday, yoru=your, yourselve=yourself, yuong=young"
@@ -102,7 +102,7 @@ _FRENCH = (
     "appele=appelle, appeller=appeler, appellé=appelé, aprendre=apprendre, aprè=après, aprés=après, "
     "aprés-midi=après-midi, arive=arrive, ariver=arriver, arivé=arrivé, atendre=attendre, atention=attention, "
     "aujourdui=aujourd'hui, beaucoupe=beaucoup, beaucoups=beaucoup, bientôts=bientôt, bizare=bizarre, "
-    "bizzare=bizarre, bojour=bonjour, bonjoure=bonjour, bonjours=bonjour, boucoup=beaucoup, "
+    "bizzare=bizarre, bojour=bonjour, bonjoure=bonjour, boucoup=beaucoup, "
     "boulengerie=boulangerie, cauchemard=cauchemar, certin=certain, chanbre=chambre, chèr=cher, cinèma=cinéma, "
     "collegue=collègue, collegues=collègues, colègue=collègue, comence=commence, comencer=commencer, "
     "coment=comment, commen=comment, conais=connais, conaître=connaître, cordialements=cordialement, "
@@ -115,9 +115,9 @@ _FRENCH = (
     "intéréssant=intéressant, jamai=jamais, jammais=jamais, madamme=madame, magazin=magasin, maintenan=maintenant, "
     "maintenent=maintenant, malgrè=malgré, malgrés=malgré, malheuresement=malheureusement, "
     "malheuresment=malheureusement, malheureusment=malheureusement, manifique=magnifique, manjer=manger, "
-    "mercie=merci, mersi=merci, mintenant=maintenant, monsieure=monsieur, mourrir=mourir, notament=notamment, "
+    "mersi=merci, mintenant=maintenant, monsieure=monsieur, mourrir=mourir, notament=notamment, "
     "nouvau=nouveau, nécéssaire=nécessaire, ocasion=occasion, occassion=occasion, ordinateure=ordinateur, "
-    "orthographie=orthographe, ortographe=orthographe, paciente=patiente, pamal=pas mal, parceque=parce que, "
+    "ortographe=orthographe, paciente=patiente, pamal=pas mal, parceque=parce que, "
     "parmis=parmi, peus=peux, peutetre=peut-être, peutêtre=peut-être, plaisire=plaisir, plusieur=plusieurs, "
     "pourqoi=pourquoi, pourquoie=pourquoi, pourtent=pourtant, prochin=prochain, professionel=professionnel, "
     "professionelle=professionnelle, proffesionel=professionnel, proffesseur=professeur, qestion=question, "
@@ -132,32 +132,51 @@ _FRENCH = (
 _RIGHT = {
     lang: dict(word.split("=") for word in words.split(", ")) for lang, words in (("en", _ENGLISH), ("fr", _FRENCH))
 }
+_NAMES = "(?:Frist|Kno|Meny|Noone|Offen|Segond|Stong|Wellcome|Yoru)"
 _WORDS = {
-    lang: re.compile(rf"(?<![\w/@#*.'’-])(?i:{'|'.join(words)})(?![\w/@*'’-]|\.\w)") for lang, words in _RIGHT.items()
+    lang: re.compile(rf"(?<![\w/@#*.'’\"“-])(?!{_NAMES}\b)(?i:{'|'.join(words)})(?![\w/@*'’-]|\.\w)")
+    for lang, words in _RIGHT.items()
 }
 _ELIDED = (  # behind a letter and a space, which people type for an apostrophe: "c est"
     r"(?:(?<=[Cc] )(?=(?:est|[ée]tait)\b)|(?<=[Dd] )(?=(?:abord|accord|ailleurs|avoir|habitude|[êe]tre)\b)"
-    r"|(?<=[JjLlu] )(?=[aeiouyhàâéèêôœ]\w)|(?<=[Mm] )(?=(?:appelle|ont)\b)|(?<=[Nn] )(?=(?:ai|est pas|importe|y)\b)"
-    r"|(?<=[Ss] )(?=il\b)|(?<=[Tt] )(?=(?:as|es|inquiète)\b))"
+    r"|(?<=[JjLl] )(?!(?:as|au|avec|en|est|et|ont|ou|une?)\b)(?=[aeiouyhàâéèêôœ]\w)|(?<=u )(?=[aeiouyhàâéèêôœ]\w)"
+    r"|(?<=[Mm] )(?=(?:appelle|ont)\b)|(?<=[Nn] )(?=(?:ai|est pas|importe|y)\b)|(?<=[Ss] )(?=il\b)"
+    r"|(?<=[Tt] )(?=(?:as|es|inquiète)\b))"
 )
-_LETTERED = ("classe", "groupe", "lettre", "ligne", "plan", "point", "taille", "type", "vitamine")  # vitamine C
-_NO_LETTER = "".join(rf"(?<!\b{word} )" for word in _LETTERED)
+_LETTERED = (  # vitamine C, le l est muet
+    "classe de du entier groupe la le lettre ligne où note plan point soit taille type un vitamine"
+)
+_NO_LETTER = "".join(rf"(?<!\b{word} )" for word in _LETTERED.split())
 _COMPARED = "[Ll]ess|[Mm]ore|[Rr]ather|better|bigger|cheaper|easier|faster|older|smaller|worse|younger"
+_OWN = "(?:her|his|its|my|our|their|your) own"
+_THEY_ARE = (
+    r"going to\b|coming (?:back|home|over|to|tomorrow)\b|not (?:coming|going|here|ready|sure)\b|here(?:\s?[.,!?]|\Z)"
+)
+_THAN_WHAT = (
+    "I|an?|any|anyone|anything|ever|expected|he|her|him|his|it|me|my|our|she|that|the|their|them|these|they|this|those|us|we"
+    r"|you|your|\d+"
+)
+_TOO_WHAT = "early|late|many|much|slow|soon"
+_NO_VERB = r"(?:\s?[.,!?]|\Z| for\b| to\b)"  # "to slow climate change"
 _PATTERNS = {
     "en": (
-        (re.compile(r"\b(could|might|must|should|would) of\b(?! course)"), r"\1 have"),
+        (re.compile(rf"\b(could|might|must|should|would) of\b(?! (?:course|necessity|need|{_OWN})\b)"), r"\1 have"),
         (re.compile(r"(?:\A|(?<=[.,!?] ))([Yy])our welcome\b(?=\s?[.,!]|\Z)"), r"\1ou're welcome"),
         (re.compile(r"(?:\A|(?<=[.,!?] ))([Yy])our (?=(?:going|kidding|not|so)\b)"), r"\1ou're "),
-        (re.compile(r"\b([Tt])heir (?=(?:coming|going|here|not)\b)"), r"\1hey're "),
-        (re.compile(rf"\b({_COMPARED}) then\b(?=\s\w)"), r"\1 than"),
-        (re.compile(r"(['’][ms]|\bam|\bis|\bare|\bwas|\bway) to (?=(?:early|late|many|much|slow|soon)\b)"), r"\1 too "),
+        (re.compile(rf"\b([Tt])heir (?={_THEY_ARE})"), r"\1hey're "),
+        (re.compile(rf"\b({_COMPARED}) then (?=(?:{_THAN_WHAT})\b)"), r"\1 than "),
+        (re.compile(rf"(['’][ms]|\bam|\bis|\bare|\bwas) to (?=(?:{_TOO_WHAT}){_NO_VERB})"), r"\1 too "),
         (re.compile(r"\bloose (?=weight\b)"), "lose "),
     ),
     "fr": (
-        (re.compile(r"\b([Ss])a (?=(?:va|marche|fait|suffit|dépend|roule)\b)"), "ça "),
-        (re.compile(r"\b[Cc]omme même\b"), "quand même"),
+        (re.compile(r"\b([Ss])a (?=(?:va|fait|suffit|dépend|roule)\b)"), "ça "),
+        (re.compile(r"(?:\A|(?<=[.!?,] ))([Ss])a (?=marche(?: pas| bien| mal)?(?:\s?[.!?,]|\Z))"), "ça "),
+        (re.compile(r"\b[Cc]omme même\b(?! (?:l[ea]s?|mes|mon|ses|son|un|une)\b| l['’])"), "quand même"),
         (re.compile(r"\bd['’]avence\b"), "d'avance"),
-        (re.compile(r"\b[Ss]es (?=(?:trop|quoi|vrai)\b)"), "c'est "),
+        (
+            re.compile(r"\b[Ss]es (?=(?:trop (?:beau|bien|bon|cher|cool|drôle|dur|long|nul|tard)|quoi|vrai)\b)"),
+            "c'est ",
+        ),
         (re.compile(r"\bse (?=(?:que|qui|truc|film|soir|matin|midi)\b)"), "ce "),
         (re.compile(r"(?:\A|(?<=[.!?,] ))[Tt]a (?=(?:vu|fait|dit|pas|mangé|fini|compris)\b)"), "t'as "),
         (re.compile(r"\b((?i:elle|il|on|qui)) ma (?=(?:dit|fait|vu|donné|demandé|parlé|écrit|répondu)\b)"), r"\1 m'a "),
@@ -176,7 +195,7 @@ def plain_spelling(text: str, src_lang: str) -> str:
     "Ça va bien, merci. C'est bon"
     """
     right = _RIGHT[src_lang]
-    text = _WORDS[src_lang].sub(lambda match: in_full(match, right[match[0].lower()]), text)
+    text = _WORDS[src_lang].sub(lambda match: in_full(match, right.get(match[0].lower(), match[0])), text)
     for pattern, words in _PATTERNS[src_lang]:
         text = pattern.sub(partial(expanded, words), text)
     return text
