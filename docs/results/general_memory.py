@@ -17,6 +17,7 @@ from translate.data.readers import read_lines
 from translate.translator.memory import Memory
 
 FILES = ("set_phrases.tsv", "interfaces.tsv", "signs.tsv", "single_words.tsv")  # the first translation counts
+INTO_ENGLISH = "french_expressions.tsv"  # whose English has other French than this
 LONGEST = 12  # words of both sides together: longer ones are seldom met as they stand
 ABBREVIATION = re.compile(r"\b(?:[A-Z]\.|Mrs?\b|Mme\b)")  # whose full stop is no end
 SETS = ("tatoeba/valid", "tatoeba/test", "tests/flores_dev", "tests/newstest2013")
@@ -26,15 +27,15 @@ JUDGED = Path(__file__).with_name("general_sentences.csv")
 def main(root: Path, output: Path) -> None:
     """Write `memory.tsv.gz` into a folder."""
     tested = set(map(plain, tests(root)))
-    pairs: dict[tuple[str, str], None] = {}
-    for name in FILES:
+    pairs: dict[tuple[str, ...], None] = {}
+    for name in (*FILES, INTO_ENGLISH):
         for line in list(read_lines(topics_dir() / name))[1:]:
             english, french = line.split("\t")
             sides = {plain(english), plain(french)}
             if sides & tested:
                 tested |= sides  # no second choice for the other side, either
             elif len(line.split()) <= LONGEST and min(map(len, sides)) > 2 and not ABBREVIATION.search(line):
-                pairs[english, french] = None
+                pairs[(english, french, *(["en"] if name == INTO_ENGLISH else []))] = None
     Memory(("en", "fr"), list(pairs)).save(output)
     print(f"{output}: {len(pairs):,} pairs")
 

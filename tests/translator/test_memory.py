@@ -98,6 +98,7 @@ def test_it_comes_back_from_its_file_whose_bytes_are_always_the_same(memory: Mem
             gzip.compress(b"en\tfr\na cat\tun chat\na dog\n"),
             r"memory\.tsv\.gz, line 3: must be two languages, then pairs",
         ),
+        (gzip.compress(b"en\tfr\na cat\tun chat\tde\n"), r"memory\.tsv\.gz, line 2: must be two languages"),
         (gzip.compress(b"en\tfr\na cat\t\n"), r"memory\.tsv\.gz, line 2: must be two languages"),
         (b"en\tfr\n", r"memory\.tsv\.gz, .* not gzip"),
         (gzip.compress(b"en\tfr\na\tb\n")[:-9], r"memory\.tsv\.gz, .* ends too early"),
@@ -163,6 +164,14 @@ def test_terms_and_forms_stand_above_it(general: Translator) -> None:
     assert found.text.lower() == "s'identifier"
 
 
+def test_a_pair_may_hold_into_one_language_alone(tmp_path: Path) -> None:
+    Memory(("en", "fr"), [("perfect", "nickel", "en"), ("gorgeous", "canon", "fr")]).save(tmp_path)
+    memory = Memory.load(tmp_path)
+    assert memory is not None
+    assert [memory.find("nickel", "en"), memory.find("gorgeous", "fr")] == ["perfect", "canon"]
+    assert [memory.find("perfect", "fr"), memory.find("canon", "en")] == [None, None]
+
+
 def test_single_words_are_looked_up(general: Translator) -> None:
     english = [found.text for found in general.translate(["monkey", "Bee", "potato", "Germany"], tgt_lang="fr")]
     assert english == ["singe", "Abeille", "pomme de terre", "Allemagne"]
@@ -172,12 +181,13 @@ def test_single_words_are_looked_up(general: Translator) -> None:
 def test_that_of_the_package_is_what_its_script_writes(tmp_path: Path) -> None:
     shipped = Memory.load(MODEL)
     assert shipped is not None
-    names = ("set_phrases", "interfaces", "signs", "single_words")
+    names = ("set_phrases", "interfaces", "signs", "single_words", "french_expressions")
     lines = {line for name in names for line in read_lines(topics_dir() / f"{name}.tsv")}
-    assert {"\t".join(pair) for pair in shipped.pairs} <= lines
+    assert {"\t".join(pair[:2]) for pair in shipped.pairs} <= lines
+    assert {pair[2:] for pair in shipped.pairs} == {(), ("en",)}
     with (Path(__file__).parents[2] / "docs/results/general_sentences.csv").open(encoding="utf-8", newline="") as file:
         judged = {re.sub(r"\W+", " ", row["source"]).strip().lower() for row in csv.DictReader(file)}
-    known = {re.sub(r"\W+", " ", side).strip().lower() for pair in shipped.pairs for side in pair}
+    known = {re.sub(r"\W+", " ", side).strip().lower() for pair in shipped.pairs for side in pair[:2]}
     assert not judged & known  # what was judged is the model's own
     if not CORPORA.exists():
         pytest.skip(f"the validation and test sets that it must not hold are not at {CORPORA}")

@@ -1,6 +1,7 @@
 """The translation memory of a model: whole texts whose translation is known, so that no search is needed for them.
 
-A model directory holds it as `memory.tsv.gz`: the two languages in the first line, then a pair in each line.
+A model directory holds it as `memory.tsv.gz`: the two languages in the first line, then a pair in each line, and behind
+one that holds into one of the languages alone that language.
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ class Memory:
 
     Args:
         languages: Codes of the two.
-        pairs: (text in the first language, text in the second); of several with the same source the first counts.
+        pairs: (text in the first language, text in the second), perhaps with the only language that it is translated
+            into; of several with the same source the first counts.
     """
 
-    def __init__(self, languages: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, languages: tuple[str, str], pairs: Sequence[tuple[str, ...]]) -> None:
         self.languages, self.pairs = languages, pairs
         first, second = languages
-        turned = [(tgt, src) for src, tgt in pairs]
-        self._known = {second: _by_key(pairs), first: _by_key(turned)}
+        self._known = {
+            second: _by_key([(src, tgt) for src, tgt, *only in pairs if only != [first]]),
+            first: _by_key([(tgt, src) for src, tgt, *only in pairs if only != [second]]),
+        }
 
     def find(self, text: str, tgt_lang: str) -> str | None:
         """Return the translation of a clean text, with its own case and final mark; None if it is not known.
@@ -44,6 +48,9 @@ class Memory:
         >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("What's new?", "Quoi de neuf ?")])
         >>> [memory.find(text, "fr") for text in ("sign in!", "What’s new?", "what's new", "Sign in here")]
         ['se connecter !', 'Quoi de neuf ?', 'quoi de neuf', None]
+        >>> memory = Memory(("en", "fr"), [("perfect", "nickel", "en")])
+        >>> memory.find("nickel", "en"), memory.find("perfect", "fr")
+        ('perfect', None)
         >>> pairs = [("run", "courir"), ("Sorry.", "Désolé."), ("Turkey", "Turquie"), ("turkey", "dinde")]
         >>> memory = Memory(("en", "fr"), pairs)
         >>> [memory.find(text, "fr") for text in ("Run", "Run!", "Sorry!", "turkey", "Turkey")]
@@ -73,13 +80,15 @@ class Memory:
         path = directory / FILE
         if not path.is_file():
             return None
-        rows = []
-        for number, line in enumerate(list(read_lines(path)) or [""], 1):
-            first, _, second = line.partition("\t")
-            if not first or not second or "\t" in second:
-                raise ValueError(f"{path}, line {number}: must be two languages, then pairs, with one tab between them")
-            rows.append((first, second))
-        return cls(rows[0], rows[1:])
+        rows = [tuple(line.split("\t")) for line in read_lines(path)] or [("",)]
+        for number, row in enumerate(rows, 1):
+            one_way = number > 1 and len(row) == 3 and row[2] in rows[0]
+            if not all(row) or (len(row) != 2 and not one_way):
+                raise ValueError(
+                    f"{path}, line {number}: must be two languages, then pairs, with one tab between them, and perhaps "
+                    "one of the languages behind"
+                )
+        return cls((rows[0][0], rows[0][1]), rows[1:])
 
 
 def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
