@@ -103,7 +103,14 @@ def test_it_comes_back_from_its_file_whose_bytes_are_always_the_same(memory: Mem
         (b"en\tfr\n", r"memory\.tsv\.gz, .* not gzip"),
         (gzip.compress(b"en\tfr\na\tb\n")[:-9], r"memory\.tsv\.gz, .* ends too early"),
     ],
-    ids=["empty", "a side too few", "an empty side", "not compressed", "cut short"],  # compressed bytes hold the time
+    ids=[
+        "empty",
+        "a side too few",
+        "another language",
+        "an empty side",
+        "not compressed",
+        "cut short",
+    ],  # compressed bytes hold the time
 )
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / FILE).write_bytes(content)
