@@ -69,7 +69,7 @@ class Glossary:
     def annotate(self, text: str, tgt_lang: str) -> str:
         """Return a clean text with the translation of each term behind it, before that BEGIN and behind it END.
 
-        Acronyms give way to their translations.
+        What has an acronym for its translation gives way to that.
 
         >>> glossary = Glossary(("en", "fr"), [Entry("=", "payslip(s)", "fiche(s) de paie"), Entry("=", "GDP", "PIB")])
         >>> glossary.annotate("Two payslips, please, and the GDP.", "fr")
@@ -77,10 +77,19 @@ class Glossary:
         """
         terms = self._terms(tgt_lang)
         uses = [
-            (start if (term := text[start:end]).isupper() and term in terms else end, end, translation)
+            (start if translation.isupper() and text[start:end] in terms else end, end, translation)
             for start, end, translation in self._find(text, tgt_lang)
         ]
         return _annotated(text, uses)
+
+    def find(self, text: str, tgt_lang: str) -> str | None:
+        """Return the translation of a term that is all of a clean text, as it stands in the glossary; None if none is.
+
+        >>> Glossary(("en", "fr"), [Entry("=", "payslip(s)", "fiche(s) de paie")]).find("Payslips", "fr")
+        'fiches de paie'
+        """
+        terms = self._terms(tgt_lang)
+        return terms.get(_plain(text)) or terms.get(_plain(text).lower())
 
     def annotate_used(self, text: str, tgt_lang: str, target: str, random: Random) -> str:
         """Return a clean source of training, annotated with translations that its target has, perhaps inflected.

@@ -56,13 +56,11 @@ class Memory:
         >>> [memory.find(text, "fr") for text in ("Run", "Run!", "Sorry!", "turkey", "Turkey")]
         ['Courir', None, 'Désolé !', 'dinde', 'Turquie']
         """
-        known, end = self._known.get(tgt_lang, {}), _END.search(text)
-        assert end is not None  # as it may be empty
+        known, (words, mark) = self._known.get(tgt_lang, {}), without_mark(text)
         key = own if (own := _plain(text)) in known else own.casefold()
-        is_command = " " not in key and end[0].strip().startswith((".", "!"))
-        if key in known and not (is_command and known[key][0][-1].isalnum()):
-            return _with_first_letter(*known[key], text) + _mark(end[0].strip(), tgt_lang)
-        if f"{key}?" in known and text.islower() and not end[0]:
+        if key in known and not (may_be_command(words, mark) and known[key][0][-1].isalnum()):
+            return as_in(text, *known[key], tgt_lang)
+        if f"{key}?" in known and text.islower() and not mark:
             return _with_first_letter(*known[f"{key}?"], text).rstrip(" ?")
         return None
 
@@ -89,6 +87,22 @@ class Memory:
                     "one of the languages behind"
                 )
         return cls((rows[0][0], rows[0][1]), rows[1:])
+
+
+def without_mark(text: str) -> tuple[str, str]:
+    """Return the words of a text, and the mark at its end, without a space."""
+    words = _END.sub("", text)
+    return words, text[len(words) :].strip()
+
+
+def may_be_command(words: str, mark: str) -> bool:
+    """Return whether the words of a text are a lone one with a mark of a sentence: "Run!"."""
+    return " " not in words and mark.startswith((".", "!"))
+
+
+def as_in(text: str, source: str, target: str, tgt_lang: str) -> str:
+    """Return the translation of a source, written as a text that differs from that in its case and its final mark."""
+    return _with_first_letter(source, target, text) + _mark(without_mark(text)[1], tgt_lang)
 
 
 def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:

@@ -32,7 +32,7 @@ from translate.translator.engines.opening import open_engine
 from translate.translator.guards.forms import Form
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.guards.reading import read_form
-from translate.translator.memory import Memory
+from translate.translator.memory import Memory, as_in, may_be_command, without_mark
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
@@ -395,17 +395,26 @@ class Translator:
         }
 
     def _known(self, forms: Mapping[Request, Form], decode: DecodeConfig) -> dict[Request, Candidate]:
-        """Return what the memory has for segments, as if the model were sure of it."""
+        """Return what the memory has for segments, and the glossary for whole ones, as if the model were sure of it."""
         found: dict[Request, Candidate] = {}
-        if self.memory is None or not decode.memory or decode.search != "beam" or decode.mbr != "none":
+        if decode.search != "beam" or decode.mbr != "none":
             return found
         tgt_lang = self.config.tgt_lang
         for segment, form in forms.items():
-            output = None if segment.prefix else self.memory.find(form.text, tgt_lang)
+            output = None if segment.prefix else self._look_up(form.text, decode)
             if output is not None:
                 ids = self.tokenizer.encode_tgt(output)
                 found[segment] = Hypothesis(tuple(ids), 0.0, 0.0, (0.0,) * len(ids)), form.restore(output, tgt_lang)
         return found
+
+    def _look_up(self, text: str, decode: DecodeConfig) -> str | None:
+        """Return what the memory has for a text, or else the glossary; None if neither has it."""
+        tgt_lang, (words, mark) = self.config.tgt_lang, without_mark(text)
+        output = self.memory.find(text, tgt_lang) if self.memory and decode.memory else None
+        if output is None and self.glossary and decode.glossary and not may_be_command(words, mark):
+            term = self.glossary.find(words, tgt_lang)
+            output = term and as_in(text, words.lower(), term, tgt_lang)
+        return output
 
     def _translate_recognized(
         self,

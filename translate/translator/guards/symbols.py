@@ -110,7 +110,8 @@ def has_letters(text: str) -> bool:
 
 def _has_lost_symbols(text: str, output: str, tokenizer: Tokenizer, kept: Ranges) -> bool:
     symbols = {text[start:end] for start, end in _symbols(text, tokenizer, kept)}
-    return any(output.count(one) < text.count(one) for one in symbols)
+    signs = _SIGN.findall(text)  # by themselves, and not as in "sad:("
+    return any(output.count(one) < text.count(one) for one in symbols) or bool({*signs} - {*_SIGN.findall(output)})
 
 
 def _symbols(text: str, tokenizer: Tokenizer, kept: Ranges) -> list[tuple[int, int]]:
