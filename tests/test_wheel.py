@@ -112,7 +112,7 @@ def test_a_wheel_without_extras_translates_and_says_what_the_rest_needs(
     infer = python, "-m", "translate.infer"
     assert run(*infer, "Where is the library?", cwd=tmp_path) == "Où est la bibliothèque\u00a0?\n"
     aligned = run(*infer, "--alignments", "Combien coûte ce livre ?", cwd=tmp_path)
-    assert aligned.startswith("How much is this book?\t0-0 ")
+    assert aligned.startswith("How much does this book cost?\t0-0 ")
     for options in (["--sample", "--num-hypotheses", "4", "--mbr", "chrf"], ["--sample-distinct"], ["--protect"]):
         assert run(*infer, *options, "Where is the station?", cwd=tmp_path).count("\n") == 1
     assert not (tmp_path / "cache").exists()  # the kernels are those of the wheel

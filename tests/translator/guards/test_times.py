@@ -108,7 +108,7 @@ def test_times_are_written_as_the_language_does() -> None:
         ("Il y avait 3 450 personnes.", "en", "3,450 people"),
         ("Le jardin fait 250 m².", "en", "250 m²"),
         ("Call us at +1 (555) 123-4567.", "fr", "+1 (555) 123-4567"),
-        ("Your order #48213 has been shipped.", "fr", "numéro 48213"),
+        ("Your order #48213 has been shipped.", "fr", "numéro de commande 48213"),
         ("The invoice for €1,250.00, due by 31/12/2025.", "fr", "1 250,00 €, "),
         ("Prices rose by 3.5% on Monday.", "fr", "3,5\u00a0%"),
         ("Rendez-vous entre 9h et 18h.", "en", " between 9:00 and 18:00."),
