@@ -31,7 +31,7 @@ from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.guards.forms import Form
 from translate.translator.guards.guarded import guarded_translations
-from translate.translator.guards.reading import read_form
+from translate.translator.guards.reading import known_label, read_form
 from translate.translator.memory import Memory, as_in, may_be_command, without_mark
 from translate.translator.recognition import Recognizer
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
@@ -408,12 +408,14 @@ class Translator:
         return found
 
     def _look_up(self, text: str, decode: DecodeConfig) -> str | None:
-        """Return what the memory has for a text, or else the glossary; None if neither has it."""
+        """Return what the memory has for a text, or else the glossary, or a label; None if it is not known."""
         tgt_lang, (words, mark) = self.config.tgt_lang, without_mark(text)
         output = self.memory.find(text, tgt_lang) if self.memory and decode.memory else None
         if output is None and self.glossary and decode.glossary and not may_be_command(words, mark):
             term = self.glossary.find(words, tgt_lang)
             output = term and as_in(text, words.lower(), term, tgt_lang)
+        if output is None and decode.form_guard:
+            return known_label(text, self.config.src_lang, tgt_lang)
         return output
 
     def _translate_recognized(

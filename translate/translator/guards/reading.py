@@ -8,6 +8,7 @@ from translate.translator.guards.amounts import plain_amounts
 from translate.translator.guards.contractions import plain_contractions
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_label, plain_marks
+from translate.translator.guards.labels import split_label, translate_label
 from translate.translator.guards.measures import plain_measures
 from translate.translator.guards.misspellings import plain_spelling
 from translate.translator.guards.times import plain_times
@@ -33,6 +34,8 @@ def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> F
     form = plain_label(plain_form(text))
     if {src_lang, tgt_lang} != _LANGUAGES:
         return form
+    label, text = split_label(form.text, tgt_lang)
+    form = form._replace(head=form.head + label, text=text)
     text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())
     for plain in _PLAIN:
         text = plain(text, src_lang)
@@ -43,3 +46,8 @@ def read_numbers(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -
     """Return a clean text with the numbers that its translation should have, for comparing the two."""
     text = plain_characters(text)
     return plain_amounts(text, src_lang) if form_guard and {src_lang, tgt_lang} == _LANGUAGES else text
+
+
+def known_label(text: str, src_lang: str, tgt_lang: str) -> str | None:
+    """Return the translation of a text that is a label with a number, as between English and French; else None."""
+    return translate_label(text, tgt_lang) if {src_lang, tgt_lang} == _LANGUAGES else None
