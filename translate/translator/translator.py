@@ -347,8 +347,9 @@ class Translator:
 
     def _translate(self, requests: list[Request], decode: DecodeConfig, progress: Progress | None) -> list[Translation]:
         """Translate clean texts: cut them, look them up, encode the segments, search, decode, join."""
-        parts, sources = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
-        forms = {segment: self._form(segment, decode) for segment in sources}
+        parts, read = self._split(list(dict.fromkeys(one for one in requests if one.text)), decode)
+        forms = {one: form for one, (form, _) in read.items()}
+        sources = {one: ids for one, (_, ids) in read.items()}
         known = self._known(forms, decode)
         searched = {one: ids for one, ids in sources.items() if decode.num_hypotheses > 1 or one not in known}
         completed = Counter(parts[one][-1] for one in requests if one.text)  # texts that are done with each segment
@@ -437,22 +438,27 @@ class Translator:
 
     def _split(
         self, requests: list[Request], decode: DecodeConfig
-    ) -> tuple[dict[Request, list[Request]], dict[Request, Ids]]:
-        """Return the segments of each text, itself or parts of it, and the source ids of each segment."""
+    ) -> tuple[dict[Request, list[Request]], dict[Request, tuple[Form, Ids]]]:
+        """Return the segments of each text, itself or parts of it, and the form and the source ids of each segment."""
         longest = self.max_src_len
         room = max(2, min(longest, decode.max_output_len * 2 // 3))  # a translation may be longer than its source
         paragraph = min(longest, decode.paragraph_len or longest)
 
         def within(most: int, prefix: str = "") -> Callable[[str], bool]:
-            return lambda text: len(self.tokenizer.encode_src(self._source(Request(text, prefix), decode))) <= most
+            def fits(text: str) -> bool:
+                form = self._form(Request(text, prefix), decode)
+                return len(self.tokenizer.encode_src(self._with_terms(form.text, decode))) <= most
 
-        def encode(segments: list[Request]) -> Iterator[tuple[Request, Ids]]:
-            texts = [self._source(one, decode) for one in segments]
-            return zip(segments, self.tokenizer.encode_src_batch(texts), strict=True)
+            return fits
 
-        sources = dict(encode(requests))
+        def read(segments: list[Request]) -> Iterator[tuple[Request, tuple[Form, Ids]]]:
+            forms = [self._form(one, decode) for one in segments]
+            ids = self.tokenizer.encode_src_batch([self._with_terms(form.text, decode) for form in forms])
+            return zip(segments, zip(forms, ids, strict=True), strict=True)
+
+        sources = dict(read(requests))
         parts = {one: [one] for one in requests}
-        for one in [one for one, ids in sources.items() if len(ids) > (longest if one.prefix else paragraph)]:
+        for one in [one for one, (_, ids) in sources.items() if len(ids) > (longest if one.prefix else paragraph)]:
             sentences = [one.text] if one.prefix else split_paragraph(one.text, within(paragraph))
             segments = [
                 [text] if within(longest, one.prefix)(text) else split_text(text, within(room, one.prefix))
@@ -461,12 +467,11 @@ class Translator:
             if len(texts := list(chain.from_iterable(segments))) > 1:
                 del sources[one]
                 parts[one] = [Request(texts[0], one.prefix), *map(Request, texts[1:])]
-                sources.update(encode(parts[one]))
+                sources.update(read(parts[one]))
         return parts, sources
 
-    def _source(self, segment: Request, decode: DecodeConfig) -> str:
-        """Return what the model reads of a segment, with the translations of its terms."""
-        text = self._form(segment, decode).text
+    def _with_terms(self, text: str, decode: DecodeConfig) -> str:
+        """Return a text with the translations of its terms."""
         return self.glossary.annotate(text, self.config.tgt_lang) if self.glossary and decode.glossary else text
 
     def _form(self, segment: Request, decode: DecodeConfig) -> Form:

@@ -47,6 +47,7 @@ from translate.translator.translator import Translator
         ("the 'cause of action', 'cause I said so", "en", "the 'cause of action', because I said so"),
         ("Jai Courtney, don Jaime L., Ya Rayah, ya pas", "fr", "Jai Courtney, don Jaime L., Ya Rayah, il y a pas"),
         ("Groupes O+, A+", "fr", "Groupes O+, A+"),
+        ("He said its ok, its okay button", "en", "He said it's ok, its okay button"),
         ("Jai vu que cest là, ya du monde.", "fr", "J'ai vu que c'est là, il y a du monde."),
         ("À + ! T'inquiète. Tu t'inquiètes, A+ en maths", "fr", "À + ! Ne t'inquiète pas. Tu t'inquiètes, A+ en maths"),
         ("Bisous, a+", "fr", "Bisous, à plus tard"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from translate.translator.guards.abbreviations import in_full
@@ -37,6 +38,7 @@ _LENGTHENED = re.compile(  # "sooo", and not "hmmm", "zzzz", "xviii", "Schifffah
     r"(?<![\w/@#*.'`])(?!(?i:ieee|[ivxlcdm]+)\b)(?=\w*(?i:[aeiouyàâéèêô]))(?!(\w)\1+\b)(?!\w*(?:fff|nnn|sss)[a-z])"
     r"(?:(?=\w*([^\W\d_])\2\2)[A-ZÀ-Þ]?[a-zß-öø-ÿœ]{3,}|(?=\w*([A-ZÀ-Þ])\3\3\3)[A-ZÀ-Þ]{4,})(?![\w/@*]|\.\w)"
 )
+_SINGLE = re.compile(r"\w+(?:['-]\w+)*")
 _MANY_LETTERS = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
 _MANY_MARKS = re.compile(r"[!?]{4,}")
 _DOUBLED = (  # words that people lengthen where they have two of a letter
@@ -88,6 +90,7 @@ _PATTERNS = {
             ),
             r"\1t's ",
         ),
+        (re.compile(r"\b([Ii])ts (?=(?:ok|okay)(?:\s*[.,!?]|\Z))"), r"\1t's "),
         (re.compile(r"\b(I|[Yy]ou|[Ww]e|[Tt]hey)(?:['’]ve)? gotta\b"), r"\1 have to"),
         (re.compile(r"\b([HhSs]?[Hh]e|[Ii]t)(?:['’]s)? gotta\b"), r"\1 has to"),
         (re.compile(r"(?:\A|(?<=[.!?] ))[Gg]otta\b"), "I have to"),
@@ -116,11 +119,24 @@ def plain_contractions(text: str, src_lang: str) -> str:
     >>> plain_contractions("Jai faim, cest dur. Bon we, à +", "fr")
     "J'ai faim, c'est dur. Bon week-end, à plus tard"
     """
-    text, full = _MANY_MARKS.sub(_few_marks, _LENGTHENED.sub(_shortened, text)), _FULL[src_lang]
-    plain = _WORDS[src_lang].sub(lambda match: in_full(match, full.get(match[0].lower(), match[0])), text)
+    text = _MANY_MARKS.sub(_few_marks, _LENGTHENED.sub(_shortened, text))
+    plain = with_words(text, _WORDS[src_lang], _FULL[src_lang])
     for pattern, words in _PATTERNS[src_lang]:
         plain = pattern.sub(partial(expanded, words), plain)
     return plain.lower() if text.islower() else plain
+
+
+def with_words(text: str, pattern: re.Pattern[str], words: Mapping[str, str]) -> str:
+    """Return a text with others in place of words in lower case, or with a capital at the beginning of a sentence.
+
+    Args:
+        text: Any text.
+        pattern: Where the words are in it; slow, so it is only asked for a text that has some.
+        words: By those in lower case.
+    """
+    if words.keys().isdisjoint(_SINGLE.findall(text.lower())):
+        return text
+    return pattern.sub(lambda match: in_full(match, words.get(match[0].lower(), match[0])), text)
 
 
 def _shortened(match: re.Match[str]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from translate.translator.guards.abbreviations import in_full
-from translate.translator.guards.contractions import expanded
+from translate.translator.guards.contractions import expanded, with_words
 
 _ENGLISH = (
     "abscence=absence, absense=absence, absolutley=absolutely, absolutly=absolutely, accesible=accessible, "
@@ -279,8 +278,7 @@ def plain_spelling(text: str, src_lang: str) -> str:
     >>> plain_spelling("Sa va bien, mersi. C est bon", "fr")
     "Ça va bien, merci. C'est bon"
     """
-    right = _RIGHT[src_lang]
-    text = _WORDS[src_lang].sub(lambda match: in_full(match, right.get(match[0].lower(), match[0])), text)
+    text = with_words(text, _WORDS[src_lang], _RIGHT[src_lang])
     for pattern, words in _PATTERNS[src_lang]:
         text = pattern.sub(partial(expanded, words), text)
     return text
