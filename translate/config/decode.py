@@ -171,7 +171,7 @@ class DecodeConfig:
     glossary: bool = setting(
         True,
         "Let the model read the translations of terms beside these, as its glossary has them, if it was trained with "
-        "one (data.glossed).",
+        "one (data.glossed); a term that is a whole text gets its translation there without a search.",
     )
     mbr: str = setting(
         "none",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
@@ -167,6 +168,7 @@ def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str, langs: t
     return _Masked("".join([text[:end], *parts[::-1]]), originals, acronyms, langs[1])
 
 
+@cache
 def _stand_ins(langs: tuple[str, str]) -> dict[str, Sequence[tuple[str, str]]]:
     """Return what stands for each kind of lost parts, in the first language, and its translation into the second."""
     stand_ins: dict[str, Sequence[tuple[str, str]]] = {

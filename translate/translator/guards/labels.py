@@ -13,9 +13,9 @@ _LABELS = (  # English, then French
     "Table Tableau, Task Tâche, Tip Conseil, Track Voie, Unit Unité, Version Version, Volume Volume, Week Semaine, "
     "Year Année, Zone Zone"
 )
-_PAIRS = [
-    (label.split()[0], label.split()[1]) for label in reversed(_LABELS.split(", "))
-]  # of several the first counts
+_PAIRS = [  # of several the first counts
+    (words[0], words[1]) for words in map(str.split, reversed(_LABELS.split(", ")))
+]
 _KNOWN = {
     "fr": dict(_PAIRS),
     "en": {french: english for english, french in _PAIRS} | {"Étape": "Step", "Annexe": "Appendix"},

@@ -231,6 +231,7 @@ _LETTERED = (  # vitamine C, le l est muet
     "classe de du entier groupe la le lettre ligne où note plan point soit taille type un vitamine"
 )
 _NO_LETTER = "".join(rf"(?<!\b{word} )" for word in _LETTERED.split())
+_BEGIN = r"(?:\A|(?<=[.,!?] ))"  # of a clause
 _COMPARED = "[Ll]ess|[Mm]ore|[Rr]ather|better|bigger|cheaper|easier|faster|older|smaller|worse|younger"
 _OWN = "(?:her|his|its|my|our|their|your) own"
 _THEY_ARE = (
@@ -245,8 +246,8 @@ _NO_VERB = r"(?:\s?[.,!?]|\Z| for\b| to\b)"  # "to slow climate change"
 _PATTERNS = {
     "en": (
         (re.compile(rf"\b(could|might|must|should|would) of\b(?! (?:course|necessity|need|{_OWN})\b)"), r"\1 have"),
-        (re.compile(r"(?:\A|(?<=[.,!?] ))([Yy])our welcome\b(?=\s?[.,!]|\Z)"), r"\1ou're welcome"),
-        (re.compile(r"(?:\A|(?<=[.,!?] ))([Yy])our (?=(?:going|kidding|not|so)\b)"), r"\1ou're "),
+        (re.compile(rf"{_BEGIN}([Yy])our welcome\b(?=\s?[.,!]|\Z)"), r"\1ou're welcome"),
+        (re.compile(rf"{_BEGIN}([Yy])our (?=(?:going|kidding|not|so)\b)"), r"\1ou're "),
         (re.compile(rf"\b([Tt])heir (?={_THEY_ARE})"), r"\1hey're "),
         (re.compile(rf"\b({_COMPARED}) then (?=(?:{_THAN_WHAT})\b)"), r"\1 than "),
         (re.compile(rf"(['’][ms]|\bam|\bis|\bare|\bwas) to (?=(?:{_TOO_WHAT}){_NO_VERB})"), r"\1 too "),
@@ -254,7 +255,7 @@ _PATTERNS = {
     ),
     "fr": (
         (re.compile(r"\b([Ss])a (?=(?:va|fait|suffit|dépend|roule)\b)"), "ça "),
-        (re.compile(r"(?:\A|(?<=[.!?,] ))([Ss])a (?=marche(?: pas| bien| mal)?(?:\s?[.!?,]|\Z))"), "ça "),
+        (re.compile(rf"{_BEGIN}([Ss])a (?=marche(?: pas| bien| mal)?(?:\s?[.!?,]|\Z))"), "ça "),
         (re.compile(r"\b[Cc]omme même\b(?! (?:l[ea]s?|mes|mon|ses|son|un|une)\b| l['’])"), "quand même"),
         (re.compile(r"\bd['’]avence\b"), "d'avance"),
         (
@@ -262,7 +263,7 @@ _PATTERNS = {
             "c'est ",
         ),
         (re.compile(r"\bse (?=(?:que|qui|truc|film|soir|matin|midi)\b)"), "ce "),
-        (re.compile(r"(?:\A|(?<=[.!?,] ))[Tt]a (?=(?:vu|fait|dit|pas|mangé|fini|compris)\b)"), "t'as "),
+        (re.compile(rf"{_BEGIN}[Tt]a (?=(?:vu|fait|dit|pas|mangé|fini|compris)\b)"), "t'as "),
         (re.compile(r"\b((?i:elle|il|on|qui)) ma (?=(?:dit|fait|vu|donné|demandé|parlé|écrit|répondu)\b)"), r"\1 m'a "),
         (re.compile(rf"(?<![\w'’.`-])(?<!\d ){_NO_LETTER}([cdjlmnst]|qu) {_ELIDED}"), r"\1'"),
         (re.compile(rf"(?:\A|(?<=[.!?] ))([CDJLMNST]|Qu) {_ELIDED}"), r"\1'"),
