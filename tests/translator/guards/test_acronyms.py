@@ -63,6 +63,7 @@ def test_some_are_read_in_full(text: str, src_lang: str, read: str) -> None:
         ("It grew (AI), it fell (GDP).", "en", [("AI", "word", "IA"), ("GDP", "word", "PIB")]),
         ("AI, x.EU, a/EU, EU/b, EU.org, EU-led, (OK), (UK)", "en", []),
         ("L'IA et UN ami", "fr", []),
+        ("An API in HTML", "en", [("API", "une, l'", "API"), ("HTML", "le, no name", "HTML")]),
         (
             "entreprises (PME), une entreprise (PME), le SIDA",
             "fr",

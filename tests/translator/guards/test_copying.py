@@ -86,6 +86,7 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("Set X_Y=5 now.", "Mets XY5.", "Set Tom now.", "Mets Tom.", "Mets X_Y=5."),
         ("The WHO is here.", "L'qui est là.", "The army is here.", "L'armée est là.", "L'OMS est là."),
         ("GDP grew.", "GDP a grandi.", "Canada grew.", "Le Canada a grandi.", "Le PIB a grandi."),
+        ("Use HTML and SQL.", "Utilisez-le.", "Use wine and wood.", "Du vin et du bois.", "Du HTML et du SQL."),
         ("NGOs help NATO.", "NG aide.", "Books help Europe.", "Les livres aident l'Europe.", "Les ONG aident l'OTAN."),
         ("The chief of NATO left.", "L'O.", "The chief of Europe left.", "Le chef d'Europe.", "Le chef de l'OTAN."),
         ("The Fund (IMF) left.", "Le fonds (MF).", "The Fund (Tom) left.", "Le fonds (Tom).", "Le fonds (FMI)."),
