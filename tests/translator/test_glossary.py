@@ -10,6 +10,7 @@ import torch
 from translate.data.glossary import Entry, Glossary
 from translate.data.tokenizer import Tokenizer
 from translate.export.writer import copy_model
+from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.translator import Translator
 
@@ -77,7 +78,7 @@ def test_alignments_are_of_the_text_without_it(both_ways: Translator, glossary: 
 
 
 def test_it_lies_in_the_model_directory_and_in_copies_of_it(parts: Parts, glossary: Glossary, tmp_path: Path) -> None:
-    save_bundle(tmp_path / "model", *parts, glossary=glossary)
+    save_bundle(tmp_path / "model", *parts, Beside(glossary=glossary))
     copy_model(tmp_path / "model", tmp_path / "copy", "int8")
     for name in ("model", "copy"):
         opened = Translator.load(tmp_path / name, device="cpu", precision="32")

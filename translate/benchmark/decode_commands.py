@@ -11,11 +11,9 @@ from translate.benchmark.decode_engines import CTRANSLATE2, OURS
 from translate.benchmark.decode_report import CommandResult, search_name
 from translate.benchmark.decode_stream import joined_lines
 from translate.config.decode import DecodeConfig
-from translate.data.glossary import Glossary
 from translate.export.writer import copy_model, save_exported
+from translate.translator.beside import Beside
 from translate.translator.bundle import load_bundle
-from translate.translator.memory import Memory
-from translate.translator.recognition import Recognizer
 
 # Another process starts the command: what Linux reports of a child's memory begins with that of its parent.
 _LAUNCHER = """
@@ -71,8 +69,7 @@ def _save_models(bundle: Path, folder: Path, *, peer: bool) -> dict[str, Path]:
     copy_model(bundle, models[OURS], "int8")
     if peer:
         models[CTRANSLATE2] = folder / "command-ctranslate2"
-        beside = Recognizer.load(bundle), Memory.load(bundle), Glossary.load(bundle)
-        save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", "ctranslate2", *beside)
+        save_exported(models[CTRANSLATE2], *load_bundle(bundle), "int8", "ctranslate2", Beside.load(bundle))
     return models
 
 

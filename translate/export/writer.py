@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 from translate.common.files import new_directory, write_text
 from translate.common.resources import models_dir
 from translate.config.export import ExportConfig
-from translate.data.glossary import Glossary
 from translate.native.shortlist import Shortlist
+from translate.translator.beside import NOTHING, Beside
 from translate.translator.engines.directory import check_output
-from translate.translator.memory import Memory
-from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +40,7 @@ def export(config: ExportConfig) -> Path:
     elif config.format == "marian-hf":
         _save_marian(output, *load_bundle(bundle), config.license)
     else:
-        beside = Recognizer.load(bundle), Memory.load(bundle), Glossary.load(bundle)
-        save_exported(output, *load_bundle(bundle), config.quantization, config.format, *beside)
+        save_exported(output, *load_bundle(bundle), config.quantization, config.format, Beside.load(bundle))
     size = sum(file.stat().st_size for file in output.iterdir())
     print(f"exported: {output} ({size / 2**20:.1f} MiB, {config.quantization})")
     if config.format != "marian-hf":
@@ -63,8 +60,7 @@ def copy_model(bundle: Path, output: Path, quantization: str) -> None:
 
     model, tokenizer, settings = load_bundle(bundle)
     shortlist = Shortlist.load(bundle, settings.src_vocab_size, settings.tgt_vocab_size)
-    beside = Recognizer.load(bundle), shortlist, Memory.load(bundle), Glossary.load(bundle)
-    save_bundle(output, model, tokenizer, settings, *beside, quantization=quantization)
+    save_bundle(output, model, tokenizer, settings, Beside.load(bundle), shortlist, quantization=quantization)
 
 
 def _save_marian(
@@ -84,9 +80,7 @@ def save_exported(
     config: "BundleConfig",
     quantization: str,
     format: str = ExportConfig.format,
-    recognizer: "Recognizer | None" = None,
-    memory: "Memory | None" = None,
-    glossary: "Glossary | None" = None,
+    beside: Beside = NOTHING,
 ) -> None:
     """Write a directory for another runtime; it appears, or replaces an older one, only when it is complete.
 
@@ -97,9 +91,7 @@ def save_exported(
         config: Its settings.
         quantization: Type of the stored weights, one of `translate.config.export.QUANTIZATIONS`.
         format: "ctranslate2" or "onnx".
-        recognizer: What tells its languages apart.
-        memory: Texts whose translation is known.
-        glossary: Terms that the model reads with their translations.
+        beside: What else belongs to it.
 
     Raises:
         ValueError: If what writes the format is not installed, or the format cannot hold the model.
@@ -112,9 +104,7 @@ def save_exported(
         write(parts, model, tokenizer, settings)
         tokenizer.save(parts)
         save_settings(parts, settings)
-        for part in (recognizer, memory, glossary):
-            if part is not None:
-                part.save(parts)
+        beside.save(parts)
         write_text(parts / "README.md", _card(settings, format))
 
 

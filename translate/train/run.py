@@ -39,10 +39,12 @@ from translate.train.weights.warm_start import (
     load_start,
     other_settings,
 )
+from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
 from translate.translator.recognition import Recognizer
 from translate.translator.translator import Translator
+from translate.translator.truecasing import Truecaser
 
 
 @dataclass(frozen=True)
@@ -159,17 +161,22 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         bundle.card[f"best checkpoint's validation {config.trainer.monitor}"] = round(
             float(fitted.best.best_model_score), 4
         )
-    recognizer = None
-    if len(bundle.tgt_langs) > 1:
-        recognizer = Recognizer.learn((config.data.src_lang, config.data.tgt_lang), *data.texts())
+    beside = learn_beside(data, (config.data.src_lang, config.data.tgt_lang), both_directions=len(bundle.tgt_langs) > 1)
     shortlist = learn_shortlist(data, both_directions=len(bundle.tgt_langs) > 1) if config.trainer.shortlist else None
-    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, recognizer, shortlist, glossary=data.glossary)
+    save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, beside, shortlist)
     say(
         f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",
         f"most resident memory so far {high_water() / 2**20:,.0f} MiB",
     )
     if config.evaluate:
         evaluate(config, run_dir, data.corpus)
+
+
+def learn_beside(data: TranslationDataModule, languages: tuple[str, str], *, both_directions: bool) -> Beside:
+    """Learn from the training text what a translator has beside the network, and take its glossary over."""
+    recognizer = Recognizer.learn(languages, *data.texts()) if both_directions else None
+    truecaser = Truecaser.learn(dict(zip(languages, data.texts(), strict=True)))
+    return Beside(recognizer=recognizer, glossary=data.glossary, truecaser=truecaser)
 
 
 def learn_shortlist(data: TranslationDataModule, *, both_directions: bool) -> Shortlist:

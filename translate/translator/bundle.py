@@ -6,6 +6,7 @@ model/config.yaml          BundleConfig
       languages.tsv        of a model that translates both ways: what tells its languages apart
       memory.tsv.gz        if it has one: texts whose translation is known, see `memory.py`
       glossary.tsv.gz      if it was trained with one: terms that it reads with their translations, see `Glossary`
+      capitals.tsv         of a model that was trained here: words that have capitals, see `truecasing.py`
       shortlist.safetensors  if it was learnt: which tokens a translation may need, see `translate/native/shortlist.py`
       README.md            the model card
 """
@@ -26,9 +27,7 @@ from translate.common.resources import SHIPPED, models_dir
 from translate.config.decode import DecodeConfig
 from translate.config.files import load_config, save_config
 from translate.config.model import ModelConfig
-from translate.data.glossary import Glossary
-from translate.translator.memory import Memory
-from translate.translator.recognition import Recognizer
+from translate.translator.beside import NOTHING, Beside
 from translate.translator.weights import read_weights, stored_shapes, write_weights
 
 if TYPE_CHECKING:
@@ -87,10 +86,8 @@ def save_bundle(
     model: Transformer,
     tokenizer: Tokenizer,
     config: BundleConfig,
-    recognizer: Recognizer | None = None,
+    beside: Beside = NOTHING,
     shortlist: Shortlist | None = None,
-    memory: Memory | None = None,
-    glossary: Glossary | None = None,
     *,
     quantization: str = "float32",
 ) -> None:
@@ -101,10 +98,8 @@ def save_bundle(
         model: The network, float32.
         tokenizer: Its tokenizer.
         config: Its settings.
-        recognizer: What tells its languages apart.
+        beside: What else belongs to it.
         shortlist: Which tokens its translations may need.
-        memory: Texts whose translation is known.
-        glossary: Terms that the model reads with their translations.
         quantization: What its matrices are rounded to, one of `weights.BITS`.
 
     Raises:
@@ -113,9 +108,9 @@ def save_bundle(
     with new_directory(Path(directory)) as parts:
         save_config(config, parts / _CONFIG)
         tokenizer.save(parts)
-        for part in (recognizer, shortlist, memory, glossary):
-            if part is not None:
-                part.save(parts)
+        beside.save(parts)
+        if shortlist is not None:
+            shortlist.save(parts)
         write_weights(parts / _WEIGHTS, model, quantization)
         for file in parts.glob("*.safetensors"):
             file.chmod((parts / _CONFIG).stat().st_mode)  # safetensors lets only its owner read it

@@ -17,7 +17,6 @@ from typing import Any, Unpack
 from translate.common.resources import SHIPPED
 from translate.config.decode import DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
-from translate.data.glossary import Glossary
 from translate.data.tokenizer import Tokenizer
 from translate.markup.protect import fill_slots, translate_masked
 from translate.markup.spans import find_spans
@@ -26,14 +25,14 @@ from translate.search.guards import Ids, guarded_search
 from translate.search.hypothesis import Hypothesis
 from translate.search.rules import output_rules
 from translate.translator.alignment import Links, joined_links, pair_links
+from translate.translator.beside import NOTHING, Beside
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
 from translate.translator.guards.forms import Form
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.guards.reading import known_label, read_form
-from translate.translator.memory import Memory, as_in, may_be_command, without_mark
-from translate.translator.recognition import Recognizer
+from translate.translator.memory import as_in, may_be_command, without_mark
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segments import split_paragraph, split_text
 from translate.translator.translation import CrossAttention, Request, TranslatedHypothesis, Translation, join_segments
@@ -50,9 +49,7 @@ class Translator:
         engine: What runs it.
         tokenizer: The one it was trained with.
         config: Languages, limits and the search settings used where a call gives none.
-        recognizer: Tells the languages of texts apart, of a model that translates both ways.
-        memory: Whole texts whose translation is known.
-        glossary: Terms that the model reads with their translations.
+        beside: What else its model directory holds.
     """
 
     def __init__(
@@ -60,12 +57,10 @@ class Translator:
         engine: Engine,
         tokenizer: Tokenizer,
         config: BundleConfig,
-        recognizer: Recognizer | None = None,
-        memory: Memory | None = None,
-        glossary: Glossary | None = None,
+        beside: Beside = NOTHING,
     ) -> None:
         self.engine, self.tokenizer, self.config = engine, with_tags(tokenizer, config), config
-        self.recognizer, self.memory, self.glossary = recognizer, memory, glossary
+        self.recognizer, self.memory, self.glossary, self.truecaser = beside
 
     @classmethod
     def load(cls, path: Path | str = SHIPPED, *, device: str = "auto", precision: str = "auto") -> Translator:
@@ -107,7 +102,7 @@ class Translator:
         limit = min(member.max_src_len for member in members)
         config = replace(first.config, model=shortest.config.model, max_src_len=limit)
         engine = EnsembleEngine(engines, [network.d_model for network in networks])
-        return cls(engine, first.tokenizer, config, first.recognizer, first.memory, first.glossary)
+        return cls(engine, first.tokenizer, config, first._beside)
 
     def into(self, tgt_lang: str) -> Translator:
         """Return the same model asked to translate into `tgt_lang`, from the other of its two languages.
@@ -121,7 +116,11 @@ class Translator:
         if tgt_lang not in config.tgt_langs:
             raise ValueError(f"tgt_lang ({tgt_lang}): this model translates {self._ways}")
         turned = replace(config, src_lang=config.tgt_lang, tgt_lang=tgt_lang)
-        return Translator(self.engine, self.tokenizer, turned, self.recognizer, self.memory, self.glossary)
+        return Translator(self.engine, self.tokenizer, turned, self._beside)
+
+    @property
+    def _beside(self) -> Beside:
+        return Beside(self.recognizer, self.memory, self.glossary, self.truecaser)
 
     @property
     def _ways(self) -> str:
@@ -477,7 +476,8 @@ class Translator:
     def _form(self, segment: Request, decode: DecodeConfig) -> Form:
         """Return what the model reads of a segment but for terms, and what its translation gets back."""
         form_guard = decode.form_guard and not segment.prefix
-        return read_form(segment.text, self.config.src_lang, self.config.tgt_lang, form_guard=form_guard)
+        languages = self.config.src_lang, self.config.tgt_lang
+        return read_form(segment.text, *languages, form_guard=form_guard, truecaser=self.truecaser)
 
     def _translate_protected(
         self,

@@ -17,7 +17,6 @@ from translate.config.train import TrainConfig
 from translate.data.augment import augmentations
 from translate.data.cleaning import CleaningRules, clean_text
 from translate.data.corpus import open_corpus
-from translate.data.glossary import Glossary
 from translate.data.prepare import cached_text
 from translate.data.readers import read_lines
 from translate.data.token_cache import Rows
@@ -36,8 +35,8 @@ from translate.train.stages.kinds import Average, Existing, Stage, Training, Tra
 from translate.train.stages.plan import PLAN, plan_stages
 from translate.train.weights.averaging import mean_weights
 from translate.train.weights.trimming import trim_model, used_pieces
+from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig, find_model, fingerprint, load_bundle, save_bundle
-from translate.translator.recognition import Recognizer
 
 FILE_LINES = 5_000  # of the training text that are translated at a time
 
@@ -143,11 +142,11 @@ def _save_model(
     """Write a model that was made of others, score the test sets if it is the last, and call the stage finished."""
     save_config(config, stage.directory / "config.yaml")
     first = find_model((stage.members[0] if isinstance(stage, Average) else stage.member).directory)
-    recognizer, glossary = Recognizer.load(first), Glossary.load(first)
+    beside = Beside.load(first)._replace(memory=None)  # no training takes one over
     shortlist = None  # one of a larger vocabulary does not fit
     if isinstance(stage, Average):
         shortlist = Shortlist.load(first, bundle.src_vocab_size, bundle.tgt_vocab_size)
-    save_bundle(stage.directory / "model", model, tokenizer, bundle, recognizer, shortlist, glossary=glossary)
+    save_bundle(stage.directory / "model", model, tokenizer, bundle, beside, shortlist)
     say(f"model {stage.directory / 'model'} ({bundle.card['weights']})")
     if config.evaluate:
         evaluate(config, stage.directory, open_corpus(config.data.own))

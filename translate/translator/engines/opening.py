@@ -12,20 +12,18 @@ from translate.common.errors import first_line
 from translate.common.extras import INSTALL_TRAIN
 from translate.common.memory import limit_kernel_caches
 from translate.config.decode import PRECISIONS
-from translate.data.glossary import Glossary
 from translate.data.tokenizer import Tokenizer
+from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig, find_model, load_bundle, load_native
 from translate.translator.engines.directory import exported_format, load_settings
 from translate.translator.engines.engine import Engine
-from translate.translator.memory import Memory
-from translate.translator.recognition import Recognizer
 
 if TYPE_CHECKING:
     import torch
 
 
 Runs = tuple[Engine, Tokenizer, BundleConfig]
-Opened = tuple[Engine, Tokenizer, BundleConfig, Recognizer | None, Memory | None, Glossary | None]
+Opened = tuple[Engine, Tokenizer, BundleConfig, Beside]
 
 
 def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
@@ -39,7 +37,7 @@ def open_engine(path: Path | str, *, device: str, precision: str) -> Opened:
     else:
         directory = Path(path)
         opened = _open_exported(directory, written_for, device, precision)
-    return *opened, Recognizer.load(directory), Memory.load(directory), Glossary.load(directory)
+    return *opened, Beside.load(directory)
 
 
 def _open_exported(directory: Path, written_for: str, device: str, precision: str) -> Runs:

@@ -12,6 +12,7 @@ from translate.translator.guards.labels import split_label, translate_label
 from translate.translator.guards.measures import plain_measures
 from translate.translator.guards.misspellings import plain_spelling
 from translate.translator.guards.times import plain_times
+from translate.translator.truecasing import Truecaser
 
 _LANGUAGES = {"en", "fr"}  # between which more is known
 _PLAIN = (
@@ -26,14 +27,22 @@ _PLAIN = (
 )
 
 
-def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool) -> Form:
+def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool, truecaser: Truecaser | None = None) -> Form:
     """Return what the model reads of a clean text, and what its translation gets back."""
     text = plain_characters(text)
     if not form_guard:
         return Form(text)
     form = plain_label(plain_form(text))
-    if {src_lang, tgt_lang} != _LANGUAGES:
+    if {src_lang, tgt_lang} == _LANGUAGES:
+        form = _plain_words(form, src_lang, tgt_lang)
+    if truecaser is None:
         return form
+    cased = truecaser.restore(form.text, src_lang)
+    return form._replace(text=cased, small=form.text.islower() and cased != form.text)
+
+
+def _plain_words(form: Form, src_lang: str, tgt_lang: str) -> Form:
+    """Return a form of English or French text without labels, abbreviations and the like, and with usual spelling."""
     label, text = split_label(form.text, tgt_lang)
     form = form._replace(head=form.head + label, text=text)
     text, measures = plain_measures(form.text) if src_lang == "en" else (form.text, ())

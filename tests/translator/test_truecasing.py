@@ -1,0 +1,80 @@
+"""Names and the like that are typed in lower case are read with their capitals."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from translate.translator.translator import Translator
+from translate.translator.truecasing import Truecaser
+
+TEXTS = [
+    "I met Tom in Rome.",
+    "Is Tom here? She went to NASA.",
+    "Tom met the pope.",
+    "But Tom and the Pope, and the pope.",
+] * 3
+TRUECASER = Truecaser({"en": {"tom": "Tom", "nasa": "NASA", "i": "I"}, "fr": {"tom": "Tom"}})
+
+
+def test_words_with_capitals_within_sentences_are_learnt() -> None:
+    texts = [*TEXTS, "Rome and the Rome of rome", "to tom", "A Title With Tiny Words", "Tom:", '"Maybe," Tom said.']
+    assert Truecaser.learn({"en": texts}).words == {"en": {"nasa": "NASA", "tom": "Tom"}}
+
+
+def test_a_word_must_stand_there_three_times_and_nearly_always_with_its_capital() -> None:
+    assert Truecaser.learn({"fr": ["Ils vont à Rome."] * 2}).words == {"fr": {}}
+    text = ["Ils sont de Rome."] * 9
+    assert Truecaser.learn({"fr": [*text, "Un rome."]}).words["fr"]["rome"] == "Rome"
+    assert Truecaser.learn({"fr": [*text, "Un rome.", "Un rome."]}).words == {"fr": {}}
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("where is tom", "where is Tom"),
+        ("Where is tom's dog? i asked nasa.", "Where is Tom's dog? I asked NASA."),
+        ("Is tom in Paris?", "Is tom in Paris?"),
+        ("mail tom@nasa.gov, nasa.gov or tom_1, {tom} <tom>", "mail tom@nasa.gov, nasa.gov or tom_1, {tom} <tom>"),
+        ("tom", "Tom"),
+        ("tom!", "Tom!"),
+        ("TOM", "TOM"),
+        ("", ""),
+        ("42", "42"),
+    ],
+)
+def test_what_has_no_capitals_behind_its_first_letter_gets_them(text: str, read: str) -> None:
+    assert TRUECASER.restore(text, "en") == read
+
+
+@given(st.text())
+def test_nothing_but_case_changes(text: str) -> None:
+    assert TRUECASER.restore(text, "en").lower() == text.lower()
+    assert TRUECASER.restore(text, "de") == text
+
+
+def test_it_comes_back_from_its_file(tmp_path: Path) -> None:
+    assert Truecaser.load(tmp_path) is None
+    TRUECASER.save(tmp_path)
+    assert Truecaser.load(tmp_path) == TRUECASER
+    (tmp_path / "capitals.tsv").write_text("en Tom\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"capitals\.tsv is damaged"):
+        Truecaser.load(tmp_path)
+
+
+def test_the_translation_of_a_text_in_lower_case_is_in_lower_case(
+    both_ways: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_ways.truecaser = Truecaser({"en": {"dogs": "Dogs"}, "fr": {"chat": "Chat"}})
+    pieces, read = both_ways.tokenizer, []
+    encode = pieces.encode_src_batch
+    monkeypatch.setattr(pieces, "encode_src_batch", lambda texts: read.extend(texts) or encode(texts))
+    found = both_ways.translate(["two dogs run.", "Two dogs run.", "TWO DOGS RUN.", "the cat."], form_guard=True)
+    assert {"two Dogs run.", "Two Dogs run.", "the cat."} <= set(read)
+    assert "two dogs run." not in read
+    assert found[0].text == found[0].text.lower()
+    assert found[2].text == found[2].text.upper()
+    read.clear()
+    both_ways.translate(["two dogs run."], form_guard=False)
+    assert read == ["two dogs run."]
