@@ -15,7 +15,8 @@ from pathlib import Path
 FILE = "capitals.tsv"
 _TEXTS = 1_000_000  # of each language, from which they are learnt
 _LEAST = 3  # times that a word stands with its capitals within a sentence
-_SHARE = 0.9  # of all times within a sentence
+_OTHERWISE = 1  # times that it may stand there without; "il se marie" is no Marie
+_SHORTEST = 3  # letters of a word, but for "I": "100 ms"
 _TITLE = 0.6  # of the words of a text; with more capitals it is a title, which tells as little as one in lower case
 _WORD = re.compile(r"[^\W\d_]+")
 _START = re.compile(r"[.?!…:«\"“(\[–—-]\s*\Z")  # before the first word of a sentence
@@ -41,13 +42,13 @@ class Truecaser:
         return cls({lang: dict(_always_capital(islice(own, _TEXTS))) for lang, own in texts.items()})
 
     def restore(self, text: str, lang: str) -> str:
-        """Return a text with its capitals, if it has none but of its first letter.
+        """Return a text with its capitals within sentences, if it has none at all.
 
         >>> Truecaser({"en": {"tom": "Tom"}}).restore("where is tom's dog", "en")
         "where is Tom's dog"
         """
         words = self.words.get(lang)
-        if not words or not text[1:].islower():
+        if not words or not text.islower():
             return text
         return _TYPED.sub(lambda match: words.get(match[0], match[0]), text)
 
@@ -95,5 +96,8 @@ def _always_capital(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         if capital[forms.get(key, "")] < count:
             forms[key] = word
     for key, form in sorted(forms.items()):
-        if capital[form] >= max(_LEAST, _SHARE * (capital[form] + small[key])):
+        usable = form == "I" or (
+            len(form) >= _SHORTEST and not form.isupper()
+        )  # guards look for acronyms as they stand
+        if usable and capital[form] >= _LEAST and small[key] <= _OTHERWISE:
             yield key, form

@@ -133,7 +133,7 @@ _PLURAL = re.compile(
 )
 _BEFORE = 30  # characters before an acronym that tell its number
 _CAPITALS = re.compile(r"(?<![\w.&/@#-])[A-Z]{2,6}s?(?![\w&@/]|[-.]\w)")
-_VOWEL_SOUND = re.compile(r"(?!FIFA|NASA|NATO)[AEFHILMNORSX]")  # with which the English names of letters begin
+_VOWEL_SOUND = re.compile(r"(?!FIFA|NASA|NATO|RAM)[AEFHILMNORSX]")  # with which the English names of letters begin
 _WITH_ARTICLE = {"la": ("à la ", "de la "), "l'": ("à l'", "de l'")}  # not "en", "de"
 
 
