@@ -3,12 +3,18 @@
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from translate.data.tokenizer import Tokenizer
+from translate.export.writer import copy_model
+from translate.translator.beside import Beside
+from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.translator import Translator
 from translate.translator.truecasing import Truecaser
 
+Parts = tuple[torch.nn.Module, Tokenizer, BundleConfig]
 TEXTS = [
     "I met Tom in Rome.",
     "Is Tom here? She went to NASA.",
@@ -69,6 +75,13 @@ def test_it_comes_back_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "capitals.tsv").write_text("en Tom\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"capitals\.tsv is damaged"):
         Truecaser.load(tmp_path)
+
+
+def test_copies_of_a_model_directory_have_it(parts: Parts, tmp_path: Path) -> None:
+    save_bundle(tmp_path / "model", *parts, Beside(truecaser=TRUECASER))
+    copy_model(tmp_path / "model", tmp_path / "copy", "int8")
+    for name in ("model", "copy"):
+        assert Translator.load(tmp_path / name, device="cpu", precision="32").truecaser == TRUECASER
 
 
 def test_the_translation_of_a_text_in_lower_case_is_in_lower_case(

@@ -161,8 +161,9 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         bundle.card[f"best checkpoint's validation {config.trainer.monitor}"] = round(
             float(fitted.best.best_model_score), 4
         )
-    beside = learn_beside(data, (config.data.src_lang, config.data.tgt_lang), both_directions=len(bundle.tgt_langs) > 1)
-    shortlist = learn_shortlist(data, both_directions=len(bundle.tgt_langs) > 1) if config.trainer.shortlist else None
+    both_directions = len(bundle.tgt_langs) > 1
+    beside = learn_beside(data, (config.data.src_lang, config.data.tgt_lang), both_directions=both_directions)
+    shortlist = learn_shortlist(data, both_directions=both_directions) if config.trainer.shortlist else None
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, beside, shortlist)
     say(
         f"trained {fitted.steps:,} steps in {clock(fitted.seconds)}; model {run_dir / 'model'} ({origin})",

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from translate.common.errors import damage_named
+
 FILE = "languages.tsv"
 LONGEST = 4  # characters of an n-gram, the spaces around words counted
 _SIZE = 6_000  # n-grams kept
@@ -88,13 +90,11 @@ class Recognizer:
         path = directory / FILE
         if not path.is_file():
             return None
-        try:
+        with damage_named(path):
             head, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
             first, second = head.split("\t")
             rows = (line.split("\t") for line in lines)
             return cls((first, second), {gram: float(weight) for gram, weight in rows})
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}); take it from a complete copy of the model") from error
 
 
 def ngrams(text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Words that have capitals wherever they stand: Tom, Monday, NASA. Who types "where is tom" leaves them out.
+"""Words that have a capital wherever they stand, such as Tom and London. Who types "where is tom" leaves them out.
 
 A model directory holds them in `capitals.tsv`: a language and a word in each line.
 """
@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from translate.common.errors import damage_named
+
 FILE = "capitals.tsv"
 _TEXTS = 1_000_000  # of each language, from which they are learnt
 _LEAST = 3  # times that a word stands with its capitals within a sentence
 _OTHERWISE = 1  # times that it may stand there without; "il se marie" is no Marie
-_SHORTEST = 3  # letters of a word, but for "I": "100 ms"
+_SHORTEST = 3  # letters of a word, but for "I"; "100 ms" is no Ms
 _TITLE = 0.6  # of the words of a text; with more capitals it is a title, which tells as little as one in lower case
 _WORD = re.compile(r"[^\W\d_]+")
 _START = re.compile(r"[.?!…:«\"“(\[–—-]\s*\Z")  # before the first word of a sentence
@@ -68,12 +70,10 @@ class Truecaser:
         if not path.is_file():
             return None
         words: dict[str, dict[str, str]] = {}
-        try:
+        with damage_named(path):
             for line in path.read_text(encoding="utf-8").splitlines():
                 lang, word = line.split("\t")
                 words.setdefault(lang, {})[word.lower()] = word
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}); take it from a complete copy of the model") from error
         return cls(words)
 
 
@@ -96,8 +96,10 @@ def _always_capital(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         if capital[forms.get(key, "")] < count:
             forms[key] = word
     for key, form in sorted(forms.items()):
-        usable = form == "I" or (
-            len(form) >= _SHORTEST and not form.isupper()
-        )  # guards look for acronyms as they stand
-        if usable and capital[form] >= _LEAST and small[key] <= _OTHERWISE:
+        if _is_usable(form) and capital[form] >= _LEAST and small[key] <= _OTHERWISE:
             yield key, form
+
+
+def _is_usable(word: str) -> bool:
+    """Return whether a word is neither short nor an acronym, which guards look for as it stands in a text."""
+    return word == "I" or (len(word) >= _SHORTEST and not word.isupper())
