@@ -143,6 +143,7 @@ class TranslationDataModule(LightningDataModule):
         self._config, self._tokenizer_config, self._seed = corpus_config, tokenizer_config, seed
         self._text: TextStore | None = None
         self._tokens: TokenStore | None = None
+        self._without_terms = np.empty((2, 0), bool)  # pairs found to have no term, as they are and turned, [2, pairs]
         self._tags: list[tuple[int, ...]] = []  # of target and source language, if sources have them
         self._max_len = corpus_config.max_len - corpus_config.language_tags  # of what is stored, without tag
         self._loader: BatchLoader | None = None
@@ -192,6 +193,7 @@ class TranslationDataModule(LightningDataModule):
             self.cleaning.add(split, "max_len", dropped)
         self.valid_pairs = [text.pair("valid", row) for row in range(len(text.rows["valid.src"]))]
         self._text, self._tokens = text, tokens
+        self._without_terms = np.zeros((2, self.num_train_pairs), bool)
 
     def setup(self, stage: str | None = None) -> None:
         """Prepare the data; Lightning's name for `prepare`."""
@@ -315,16 +317,17 @@ class TranslationDataModule(LightningDataModule):
         sampling, random = self._tokenizer_config.sampling, np.random.default_rng(seed)
         unaccented = random.random(len(rows)) < self._config.unaccented
         glossed = random.random(len(rows)) < self._config.glossed
+        glossed &= unaccented | ~self._without_terms[turned.astype(int), rows]
         places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented | glossed).tolist()
         pairs = [self._text.pair("train", int(self._store.text_rows[rows[place]][0])) for place in places]
         pairs = [Pair(*pair[::-1]) if turned[place] else pair for place, pair in zip(places, pairs, strict=True)]
-        texts = [pair.src for pair in pairs]
+        texts = [
+            without_accents(pair.src) if unaccented[place] else pair.src
+            for place, pair in zip(places, pairs, strict=True)
+        ]
         for at, place in enumerate(places):
-            if unaccented[place]:
-                texts[at] = without_accents(texts[at])
-            if self.glossary is not None and glossed[place]:
-                tgt_lang = self._config.src_lang if turned[place] else self._config.tgt_lang
-                texts[at] = self.glossary.annotate_used(texts[at], tgt_lang, pairs[at].tgt, Random(seed + place))
+            if glossed[place]:
+                texts[at] = self._annotated(texts[at], pairs[at], rows[place], turned[place], Random(seed + place))
         src = self.tokenizer.encode_src_batch(texts, sampling=sampling, seed=seed)
         tgt: list[list[int]] = [[] for _ in pairs]  # as it is stored
         if sampling:
@@ -333,6 +336,19 @@ class TranslationDataModule(LightningDataModule):
         at_places = [places[at] for at in kept]
         sources = sides[0].replaced(at_places, [src[at] for at in kept])
         return sources, sides[1].replaced(at_places, [tgt[at] for at in kept]) if sampling else sides[1]
+
+    def _annotated(self, text: str, pair: Pair, row: int, turned: bool, random: Random) -> str:
+        """Return the source of a pair, perhaps without its accents, with those of its terms that the target has.
+
+        That a source with its accents has none is kept, as to find out takes most of the time of a batch.
+        """
+        assert self.glossary is not None
+        annotated = self.glossary.annotate_used(
+            text, self._config.src_lang if turned else self._config.tgt_lang, pair.tgt, random
+        )
+        if annotated == pair.src:
+            self._without_terms[int(turned), row] = True
+        return annotated
 
     def _valid_batch(self, indices: Indices) -> Batch:
         return self._collate(*self._sides("valid", indices), np.zeros(len(indices), bool))
