@@ -89,6 +89,17 @@ def test_a_glossary_that_sources_are_annotated_with_goes_with_the_model(make_con
     assert list(glossary.pairs()) == [("dog", "chien")]
 
 
+def test_the_words_with_capitals_of_its_text_go_with_the_model(make_config, tmp_path) -> None:
+    lines = [f"{word} Julie\tJulie {word}\n" for word in ("with", "for", "to")]
+    (tmp_path / "more.tsv").write_text("en\tfr\n" + "".join(lines), encoding="utf-8")
+    config = make_config(max_epochs=None, max_steps=1)
+    truecaser = Translator.load(
+        train(replace(config, data=replace(config.data, extra=[str(tmp_path / "more.tsv")])))
+    ).truecaser
+    assert truecaser is not None
+    assert dict(truecaser.words) == {"en": {"julie": "Julie"}}
+
+
 def test_max_steps_may_end_amid_an_epoch_and_still_validates(make_config) -> None:
     run_dir = train(make_config(max_epochs=None, max_steps=5))
     assert list(rows(run_dir, "train_loss")) == [1, 2, 3, 4, 5]

@@ -51,6 +51,8 @@ def test_a_word_must_stand_there_three_times_and_hardly_ever_without_its_capital
         ("Where is tom?", "Where is tom?"),
         ("Is tom in Paris?", "Is tom in Paris?"),
         ("mail tom@nasa.gov, nasa.gov or tom_1, {tom} <tom>", "mail tom@nasa.gov, nasa.gov or tom_1, {tom} <tom>"),
+        ("ask jo-tom@nasa.gov, tom.jo@nasa.gov, tom-jo.com", "ask jo-tom@nasa.gov, tom.jo@nasa.gov, tom-jo.com"),
+        ("tom-nasa, tom.", "Tom-nasa, Tom."),
         ("tom", "Tom"),
         ("tom!", "Tom!"),
         ("TOM", "TOM"),

@@ -32,6 +32,7 @@ from translate.config.benchmark import BenchmarkServeConfig
 from translate.evaluate.test_sets import versions
 from translate.infer.lines import read_chunks
 from translate.train.console import say
+from translate.translator.beside import Beside
 from translate.translator.bundle import load_bundle
 from translate.translator.translator import Translator
 
@@ -178,7 +179,8 @@ def _peer_command(config: BenchmarkServeConfig, folder: Path) -> list[str]:
 
     if find_spec("ctranslate2") is None:
         raise ValueError("ctranslate2 is not installed")
-    save_exported(folder / "exported", *load_bundle(find_model(config.model)), "int8")
+    model = find_model(config.model)
+    save_exported(folder / "exported", *load_bundle(model), "int8", beside=Beside.load(model))
     return [sys.executable, "-m", "translate.benchmark.serving_peer", str(folder / "exported"), config.target]
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from translate.common.errors import damage_named
+from translate.translator.guards.addresses import ADDRESS
 
 FILE = "capitals.tsv"
 _TEXTS = 1_000_000  # of each language, from which they are learnt
@@ -23,7 +24,9 @@ _TITLE = 0.6  # of the words of a text; with more capitals it is a title, which 
 _WORD = re.compile(r"[^\W\d_]+")
 _START = re.compile(r"[.?!…:«\"“(\[–—-]\s*\Z")  # before the first word of a sentence
 _BEFORE = 4  # characters before a word that tell
-_TYPED = re.compile(r"(?<![\w.@/#{<%$&=+-])[^\W\d_]+(?![\w@/}>=+]|\.\w)")  # no part of an address or of code
+_TYPED = re.compile(  # a word that is no part of code; or an address, which is in no list of words
+    rf"{ADDRESS.pattern}|(?<![\w.@/#{{<%$&=+-])[^\W\d_]+(?![\w@/}}>=+]|\.\w)"
+)
 
 
 @dataclass(frozen=True)

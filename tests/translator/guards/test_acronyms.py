@@ -70,6 +70,10 @@ def test_some_are_read_in_full(text: str, src_lang: str, read: str) -> None:
             [("PME", "word", "SMEs"), ("PME", "word", "SME"), ("SIDA", "le", "AIDS")],
         ),
         ("(FREE) (NOT) (BC)", "en", []),
+        ("tom's gps and the nato ceos", "en", [("gps", "un", "gps"), ("nato", "l'", "otan"), ("ceos", "des", "pdg")]),
+        ("les ong et l'onu", "fr", [("ong", "des", "ngos"), ("onu", "the, l'", "un")]),
+        ("who led aids? the eu, un vat of http://bbc.uk x.html fbi-led", "en", []),
+        ("il a eu un ram, le sida, la led", "fr", []),
     ],
 )
 def test_what_is_known_is_found(text: str, src_lang: str, found: list[tuple[str, str, str]]) -> None:
@@ -95,6 +99,7 @@ def test_a_number_before_it_makes_a_plural() -> None:
         ("beaucoup d'ADN", "ADN", "l', no name", "fr", "beaucoup d'ADN"),
         ("hepatitis A RNA", "RNA", "l', no name", "en", "hepatitis A RNA"),
         ("en ONG", "ONG", "une, l'", "fr", "en ONG"),
+        ("a mri", "mri", "une, l'", "en", "an mri"),
     ],
 )
 def test_articles_are_those_of_the_acronym(text: str, acronym: str, kind: str, tgt_lang: str, expected: str) -> None:

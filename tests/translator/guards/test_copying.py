@@ -91,6 +91,8 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("The chief of NATO left.", "L'O.", "The chief of Europe left.", "Le chef d'Europe.", "Le chef de l'OTAN."),
         ("The Fund (IMF) left.", "Le fonds (MF).", "The Fund (Tom) left.", "Le fonds (Tom).", "Le fonds (FMI)."),
         ("A unit (SIU) came.", "Une unité (U).", "A unit (Tom) came.", "Une unité (Tom).", "Une unité (SIU)."),
+        ("nato left.", "Nato parti.", "europe left.", "l'europe est partie.", "l'otan est partie."),
+        ("Send an html page.", "Une ht.", "Send an wood page.", "Une page de bois.", "Une page de html."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )
@@ -339,6 +341,9 @@ def test_the_model_of_the_package_keeps_numbers_names_and_emoji(general: Transla
     assert all(word in hypothesis.text for word, one in zip(kept, out, strict=True) for hypothesis in one.hypotheses)
     (found,) = general.translate(["Thank you! 😊 I have 48213 books & pens ♥."], tgt_lang="fr")
     assert re.fullmatch(r"Merci\u00a0! 😊 J'ai 48213 livres et .+ ♥\.", found.text)
+    out = general.translate(["use html and css", "he works for the bbc", "our gps is broken"], tgt_lang="fr")
+    kept = [("html", "css"), ("bbc",), ("gps",)]
+    assert all(word in one.text.split() for words, one in zip(kept, out, strict=True) for word in words)
     (free,) = general.translate(["I love it 🙂"], tgt_lang="fr", copy_guard=False)
     assert "🙂" not in free.text
 

@@ -126,6 +126,8 @@ _IN_BRACKETS = {  # elsewhere they are read in full
 _WORDS = re.compile(  # that a model may translate
     "AD|AM|BC|END|FIN|FREE|HT|IT|NEW|NON?|NOT|OFF|OK|OLD|ON|ONLY|OR|OUI|OUT|PM|SUITE|TTC|TV|UK|USA?|YES"
 )
+_WORDS_IN_LOWER_CASE = re.compile("AIDS|LEDS?|PAM|RAM|SIDA|VAT|WHO")
+_SHORTEST_IN_LOWER_CASE = 3  # letters; "eu" is a word of French
 _PLURAL = re.compile(
     r"\b(?:[lcdmst]es|[nv]os|aux|leurs|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|vingt|cents?|mille|plusieurs"
     r"|quelques|certaine?s|diverse?s|nombreu(?:x|ses)|toute?s|[02-9]|\d+\d)(?: [\w-]+[sx])? \Z",
@@ -138,11 +140,11 @@ _WITH_ARTICLE = {"la": ("à la ", "de la "), "l'": ("à l'", "de l'")}  # not "e
 
 
 class Acronym(NamedTuple):
-    """What a text has in capitals.
+    """An acronym of a text.
 
     Attributes:
         start: Where it begins.
-        text: It itself, with the "s" of a plural.
+        text: It itself, with the "s" of a plural; in lower case if it stands so.
         kind: One of `STAND_INS`, or "word" if nothing is known of it.
         translation: What a translation has for it.
     """
@@ -185,10 +187,14 @@ def _read_in_full(src_lang: str, short: re.Match[str]) -> str:
 def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:
     """Yield what is known of an English or French text, and what it has alone in brackets; nothing in one in capitals.
 
+    Those that are no words are known in lower case, too, as people type them.
+
     >>> [one[1:] for one in find_acronyms("WHO knows? The WHO knows NGOs (DFID).", "en")]
     [('WHO', "the, l'", 'OMS'), ('NGOs', 'des', 'ONG'), ('DFID', 'word', 'DFID')]
     >>> [one[1:] for one in find_acronyms("Le PIB des ONG", "fr")]
     [('PIB', 'le', 'GDP'), ('ONG', 'des', 'NGOs')]
+    >>> [one[1:] for one in find_acronyms("who leads the who and ngos?", "en")]
+    [('ngos', 'des', 'ong')]
     """
     if text.isupper():
         return
@@ -196,15 +202,25 @@ def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:
         own, start, end = match[0], match.start(), match.end()
         in_brackets = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
         kind, translation = _KNOWN[src_lang].get(own, ("", ""))
-        counted = src_lang == "fr" and kind.startswith("un")
         if in_brackets and not _WORDS.fullmatch(own):
+            counted = src_lang == "fr" and kind.startswith("un")
             several = counted and text[start - 3 : start - 2] in ("s", "x")  # petites et moyennes entreprises (PME)
             known = translation or _IN_BRACKETS[src_lang].get(own, own)
             yield Acronym(start, own, "word", f"{known}s" if several else known)
-        elif counted and _PLURAL.search(text, max(0, start - _BEFORE), start):
-            yield Acronym(start, own, "des", f"{translation}s")
         elif kind and (own != "WHO" or text[:start].lower().endswith("the ")):
-            yield Acronym(start, own, kind, translation)
+            yield _numbered(match, src_lang, kind, translation)
+    for match in _IN_LOWER_CASE[src_lang].finditer(text):
+        kind, translation = _LOWER[src_lang][match[0]]
+        yield _numbered(match, src_lang, kind, translation)
+
+
+def _numbered(match: re.Match[str], src_lang: str, kind: str, translation: str) -> Acronym:
+    """Return an acronym of these, as a plural if it is a French one behind a plural."""
+    text, start = match.string, match.start()
+    several = src_lang == "fr" and kind.startswith("un") and _PLURAL.search(text, max(0, start - _BEFORE), start)
+    return (
+        Acronym(start, match[0], "des", f"{translation}s") if several else Acronym(start, match[0], kind, translation)
+    )
 
 
 def with_articles(text: str, acronym: str, kind: str, tgt_lang: str) -> str:
@@ -216,7 +232,7 @@ def with_articles(text: str, acronym: str, kind: str, tgt_lang: str) -> str:
     "Le chef de l'OTAN va à l'OTAN"
     """
     if tgt_lang == "en":
-        article = r"\1n" if _VOWEL_SOUND.match(acronym) else r"\1"
+        article = r"\1n" if _VOWEL_SOUND.match(acronym.upper()) else r"\1"
         return re.sub(rf"(?<!itis )(?<!vitamin )\b([Aa])n?(?= {acronym}\b)", article, text)
     if kind not in _WITH_ARTICLE:
         return text
@@ -238,3 +254,14 @@ def _known(column: int) -> dict[str, tuple[str, str]]:
 
 
 _KNOWN = {"en": _known(0), "fr": _known(1)}
+_LOWER = {
+    lang: {
+        own.lower(): (kind, translation.lower())
+        for own, (kind, translation) in known.items()
+        if len(own) >= _SHORTEST_IN_LOWER_CASE and not _WORDS_IN_LOWER_CASE.fullmatch(own)
+    }
+    for lang, known in _KNOWN.items()
+}
+_IN_LOWER_CASE = {
+    lang: re.compile(rf"(?<![\w.&/@#-])(?:{'|'.join(known)})(?![\w&@/]|[-.]\w|://)") for lang, known in _LOWER.items()
+}

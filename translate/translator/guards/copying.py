@@ -148,7 +148,7 @@ def translate_copied(
 def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str, langs: tuple[str, str]) -> _Masked:
     """Replace what is lost in a text of the first language, to be translated into the second."""
     originals: dict[str, str] = {}
-    in_case = str.upper if plain_form(text).capitals else str
+    in_case = str.upper if plain_form(text).capitals else str.lower if text.islower() else str
     stand_ins = _stand_ins(langs)
     parts, end = [], len(text)
     for one in reversed(lost):
@@ -159,7 +159,7 @@ def _mask(text: str, lost: list[LostPart], attempt: int, and_word: str, langs: t
             if not free:
                 continue
             stand_in, output = free[attempt % len(free)]
-            if not text[: one.start].strip():
+            if not text.islower() and not text[: one.start].strip():
                 stand_in = stand_in[0].upper() + stand_in[1:]
             originals[output] = write_time(one.text, langs[1]) if one.kind == "time" else one.translation or one.text
         parts += [text[one.start + len(one.text) : end], stand_in]

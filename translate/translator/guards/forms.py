@@ -87,7 +87,7 @@ class Form(NamedTuple):
     capitals: bool = False
     measures: tuple[Measure, ...] = ()
     label: bool = False  # the part before the first mark is in capitals
-    small: bool = False  # it was in lower case, its names too
+    lower_case: bool = False  # it was in lower case, its names too
 
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
@@ -97,7 +97,7 @@ class Form(NamedTuple):
             head, tail = re.sub(opening, new_opening, head), re.sub(closing, new_closing, tail)
         if self.label and (end := _LABEL_END.search(output)):
             output = output[: end.start()].upper() + output[end.start() :]
-        if self.small:
+        if self.lower_case:
             output = output.lower()
         return head + (output.upper() if self.capitals else output) + tail
 

@@ -115,7 +115,8 @@ def lost_parts(
 def _lost_acronyms(text: str, output: str, langs: tuple[str, str]) -> Iterator[LostPart]:
     if {*langs} == {"en", "fr"}:
         for one in find_acronyms(text, langs[0]):
-            case = re.IGNORECASE if len(one.translation) >= _READ_AS_WORD else re.NOFLAG  # le sida, l'Otan
+            any_case = len(one.translation) >= _READ_AS_WORD or one.text.islower()  # le sida, l'Otan
+            case = re.IGNORECASE if any_case else re.NOFLAG
             if not re.search(rf"(?<![\w-]){re.escape(one.translation)}s?(?![\w-])", output, case):
                 yield LostPart(*one)
 

@@ -38,7 +38,7 @@ def read_form(text: str, src_lang: str, tgt_lang: str, *, form_guard: bool, true
     if truecaser is None:
         return form
     cased = truecaser.restore(form.text, src_lang)
-    return form._replace(text=cased, small=cased != form.text)
+    return form._replace(text=cased, lower_case=cased != form.text)
 
 
 def _plain_words(form: Form, src_lang: str, tgt_lang: str) -> Form:
