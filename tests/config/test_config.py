@@ -177,14 +177,6 @@ def test_every_setting_of_a_logger_is_explained(name: str) -> None:
             "data.both_directions=true needs .* set tokenizer.joint=true",
         ),
         (TrainConfig, {"model": ModelConfig(positions="learned", max_positions=100)}, r"data.max_len \(256\)"),
-        (
-            TrainConfig,
-            {
-                "optim": OptimConfig(schedule="cosine"),
-                "trainer": TrainerConfig(max_epochs=None, max_time="00:00:01:00"),
-            },
-            "optim.schedule=cosine needs to know the end",
-        ),
     ],
 )
 def test_what_cannot_work_is_refused(section: type, values: dict[str, Any], message: str) -> None:

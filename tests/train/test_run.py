@@ -131,6 +131,24 @@ def test_max_time_ends_a_run_with_a_validation(make_config, monkeypatch) -> None
     assert 2 < ends[-1] < 16  # hours of the first part count
 
 
+def test_the_learning_rate_falls_until_the_time_is_up_also_in_a_resumed_run(make_config, monkeypatch) -> None:
+    seconds = count()  # the clock moves by one each time that somebody looks
+    monkeypatch.setattr(
+        "lightning.pytorch.callbacks.timer.time", SimpleNamespace(monotonic=lambda: float(next(seconds)))
+    )
+    optim = {"schedule": "linear", "lr": 1e-2, "warmup_steps": 2}
+    config = make_config(optim=optim, max_epochs=None, max_time="00:00:01:00", log_every=1)
+    run_dir = train(config)
+    first = list(rows(run_dir, "lr").values())
+    assert first[0] == pytest.approx(1e-2)
+    assert first == sorted(first, reverse=True)
+    assert first[-1] < 1e-3 < 5e-3 < first[3]
+    train(replace(config, resume=str(run_dir), trainer=replace(config.trainer, max_time="00:00:02:00")))
+    again = list(rows(run_dir, "lr").values())[len(first) :]
+    assert again == sorted(again, reverse=True)
+    assert again[-1] < 1e-3 < again[1] < 6e-3  # from the middle of twice the time
+
+
 def test_patience_ends_a_run_that_no_longer_improves(make_config) -> None:
     run_dir = train(make_config(optim={"lr": 1e-12}, max_epochs=9, patience=2, validate_every=2))
     losses = list(rows(run_dir, "valid_loss").values())

@@ -27,7 +27,8 @@ class OptimConfig:
     )
     schedule: str = setting(
         "inverse_sqrt",
-        "Learning rate after the warm-up; cosine and linear need trainer.max_epochs or trainer.max_steps.",
+        "Learning rate after the warm-up; cosine and linear fall until the first of trainer.max_epochs, "
+        "trainer.max_steps and trainer.max_time.",
         choices=("inverse_sqrt", "cosine", "linear", "constant"),
     )
     warmup_steps: int = setting(1000, "Optimizer steps in which the learning rate rises linearly to lr.", at_least=0)

@@ -76,11 +76,6 @@ class TrainConfig:
                 f"decode.max_output_len ({self.decode.max_output_len}) must be at most model.max_positions "
                 f"({self.model.max_positions}) with model.positions=learned"
             )
-        if self.optim.schedule in ("cosine", "linear") and not (self.trainer.max_epochs or self.trainer.max_steps):
-            raise ValueError(
-                f"optim.schedule={self.optim.schedule} needs to know the end: "
-                "set trainer.max_epochs or trainer.max_steps"
-            )
         if self.optim.r_drop and not any(getattr(self.model, name) for name in DROPOUTS):
             raise ValueError(
                 f"optim.r_drop ({self.optim.r_drop}) compares two passes with different dropout masks, and there are "

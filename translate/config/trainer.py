@@ -21,7 +21,8 @@ class TrainerConfig:
     max_epochs: int | None = setting(20, "Passes over the training pairs; null = no limit.", at_least=1)
     max_steps: int | None = setting(None, "Optimizer steps; null = no limit.", at_least=1)
     max_time: str | None = setting(
-        None, "Time of training as days:hours:minutes:seconds, such as 00:00:45:00; null = no limit."
+        None,
+        "Time of training, validation included, as days:hours:minutes:seconds, such as 00:00:45:00; null = no limit.",
     )
     accelerator: str = setting(
         "auto",

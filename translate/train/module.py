@@ -1,6 +1,6 @@
 """The Lightning module: a step of training, a step of validation, the optimizer and its schedule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from translate.config.train import TrainConfig
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
+from translate.train.callbacks.step_clock import time_done
 from translate.train.loss.cross_entropy import projected_cross_entropy
 from translate.train.loss.distillation import TeacherStates, projected_distillation
 from translate.train.loss.r_drop import projected_r_drop, repeat_batch
@@ -108,10 +109,16 @@ class TranslationModule(L.LightningModule):
             groups[0]["rows"] = [*rows.values()]
             settings["dtype"] = torch.bfloat16 if self.trainer.precision == "bf16-mixed" else torch.float32
         optimizer = (Muon if optim.algorithm == "muon" else torch.optim.AdamW)(groups, fused=self._fused, **settings)
-        total = int(self.trainer.estimated_stepping_batches) if optim.schedule in ("cosine", "linear") else None
-        share = partial(lr_share, optim=optim, total_steps=total)
-        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, self._lr_share())
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def _lr_share(self) -> Callable[[int], float]:
+        """Return the function of a step that gives its learning rate as a share of the peak."""
+        if self.optim.schedule not in ("cosine", "linear"):
+            return partial(lr_share, optim=self.optim, total_steps=None)
+        total, trainer = self.trainer.estimated_stepping_batches, self.trainer
+        total_steps = int(total) if total < float("inf") else None
+        return lambda step: lr_share(step, self.optim, total_steps, time_done(trainer))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Save the states of the random generators, on which dropout depends.

@@ -1,5 +1,7 @@
 """Lines, bar and figures that a run shows."""
 
+import re
+
 import pytest
 
 from translate.train.callbacks.validation import describe_validation
@@ -45,6 +47,19 @@ def test_lines_replace_the_bar_where_stderr_is_no_terminal(make_config, capsys, 
         assert "target tokens/s" in line
         assert line.endswith(" left")
     assert "unit" not in err
+
+
+def test_lines_and_bar_say_when_the_time_is_up(make_config, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("translate.train.callbacks.progress.LINE_SECONDS", 0.0)
+    train(make_config(max_epochs=1, max_time="99:00:00:00", log_every=7))
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("step "))
+    assert line.endswith("0:00:00 left")  # the steps end first
+    config = make_config(max_epochs=None, max_time="00:00:00:02")
+    train(config)
+    assert re.search(r"^step \d+  epoch \d+  .* 0:00:0[12] left$", capsys.readouterr().err, re.MULTILINE)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    train(config)
+    assert re.search(r" 0:00:0[12] left, epoch 0, loss ", capsys.readouterr().err)
 
 
 def test_a_terminal_gets_a_bar_with_loss_speed_and_time_left(make_config, capsys, monkeypatch) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from translate.train.callbacks.metrics_csv import MetricsCsv
-from translate.train.callbacks.step_clock import StepTimer
+from translate.train.callbacks.step_clock import StepTimer, training_timer
 from translate.train.console import clock, say
 from translate.train.module import divergence_error
 
@@ -92,14 +92,20 @@ class Progress(L.Callback):
         self._sums.zero_()
 
     def _show(self, trainer: L.Trainer, loss: float, speed: float) -> None:
+        now, timer, total = time.perf_counter(), training_timer(trainer), self._total_steps(trainer)
+        time_left = timer.time_remaining() if timer else None
         if self._bar is not None:
-            self._bar.set_postfix_str(f"epoch {trainer.current_epoch}, loss {loss:.3f}, {speed:,.0f} target tokens/s")
+            ends_in = f"{clock(time_left)} left, " if time_left is not None and total is None else ""
+            self._bar.set_postfix_str(
+                f"{ends_in}epoch {trainer.current_epoch}, loss {loss:.3f}, {speed:,.0f} target tokens/s"
+            )
             return
-        now = time.perf_counter()
         if trainer.is_global_zero and now - self._line_at >= LINE_SECONDS:
             self._line_at = now
-            total, done = self._total_steps(trainer), trainer.global_step - self._first_step
-            left = (now - self._started) / done * (total - trainer.global_step) if total else None
+            of_steps = (total - trainer.global_step) / (trainer.global_step - self._first_step) if total else None
+            ends = [] if time_left is None else [time_left]
+            ends += [] if of_steps is None else [(now - self._started) * of_steps]
+            left = min(ends, default=None)
             say(
                 f"step {trainer.global_step:,}{f' of {total:,}' if total else ''}  epoch {trainer.current_epoch}  "
                 f"loss {loss:.3f}  {speed:,.0f} target tokens/s{f'  {clock(left)} left' if left is not None else ''}"

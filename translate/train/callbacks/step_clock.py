@@ -5,7 +5,7 @@ from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import Checkpoint
+from lightning.pytorch.callbacks import Checkpoint, Timer
 
 
 class StepTimer:
@@ -79,3 +79,25 @@ class StepClock(Checkpoint):
             self.tokens += int(outputs["num_tokens"])
         elif trainer.global_step >= self.warmup:
             self._timer = StepTimer(pl_module.device)
+
+
+def training_timer(trainer: L.Trainer) -> Timer | None:
+    """Return what ends the training after `trainer.max_time`, if that is set; it counts earlier parts of a run, too."""
+    callbacks: list[L.Callback] = trainer.callbacks  # type: ignore[attr-defined]
+    return next((callback for callback in callbacks if isinstance(callback, Timer)), None)
+
+
+def time_done(trainer: L.Trainer) -> float | None:
+    """Return the share of `trainer.max_time` that has passed, the same in all processes; None if it is not set."""
+    timer = training_timer(trainer)
+    if timer is None:
+        return None
+    elapsed = timer.time_elapsed()
+    left = timer.time_remaining()
+    assert left is not None
+    share = elapsed / max(elapsed + left, 1e-9)
+    if trainer.world_size > 1:
+        share = float(
+            trainer.strategy.reduce(torch.tensor(share, device=trainer.strategy.root_device), reduce_op="mean")
+        )
+    return share
