@@ -84,7 +84,9 @@ def test_a_model_directory_in_8_bit_integers_is_an_export_too(tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"output .* is there already"):
         export(ExportConfig(model=str(FIXTURE), output=str(first), **small))
     export(ExportConfig(model=str(FIXTURE), output=str(first), overwrite=True, **small))
-    with pytest.raises(ValueError, match=r"quantization \(int16\) must be float32, int8 or int6 with format=model"):
+    with pytest.raises(
+        ValueError, match=r"quantization \(int16\) must be float32, int8, int6 or int4 with format=model"
+    ):
         ExportConfig(format="model", quantization="int16")
 
 
@@ -100,9 +102,9 @@ def test_a_model_directory_in_6_bit_integers_translates_and_is_exported_again(tm
     assert found == pytest.approx(expected, abs=0.5)
     assert Translator.load(again, device="cpu").translate(["Good morning."])[0].text
     with pytest.raises(
-        ValueError, match=r"^quantization=int6 is for format=model, not for format=ctranslate2; use int8"
+        ValueError, match=r"^quantization=int4 is for format=model, not for format=ctranslate2; use int8"
     ):
-        ExportConfig(quantization="int6")
+        ExportConfig(quantization="int4")
 
 
 @pytest.mark.parametrize("quantization", QUANTIZATIONS)
@@ -146,7 +148,7 @@ def test_without_ctranslate2_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"format": "tflite"}, r"format \(tflite\) must be one of"), ({"quantization": "int4"}, r"quantization \(int4\)")],
+    [({"format": "tflite"}, r"format \(tflite\) must be one of"), ({"quantization": "int3"}, r"quantization \(int3\)")],
 )
 def test_bad_settings_are_refused(setting: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -91,7 +91,7 @@ def test_a_bundle_in_integers_translates_as_the_rounded_model(
         assert one.score == pytest.approx(other.score, abs=0.2)
 
 
-@pytest.mark.parametrize(("quantization", "largest"), [("int8", 127), ("int6", 31)])
+@pytest.mark.parametrize(("quantization", "largest"), [("int8", 127), ("int6", 31), ("int4", 7)])
 def test_weights_in_integers_are_off_by_half_a_step_at_most(
     parts: Parts, tmp_path: Path, quantization: str, largest: int
 ) -> None:
@@ -103,7 +103,7 @@ def test_weights_in_integers_are_off_by_half_a_step_at_most(
         assert ((weight - own).abs() <= 0.501 * step + 1e-9).all(), name
 
 
-@pytest.mark.parametrize("quantization", ["int8", "int6"])
+@pytest.mark.parametrize("quantization", ["int8", "int6", "int4"])
 def test_a_missing_scale_is_one_line(parts: Parts, tmp_path: Path, quantization: str) -> None:
     save_bundle(tmp_path / "small", *parts, quantization=quantization)
     file = tmp_path / "small" / "model.safetensors"
@@ -254,7 +254,7 @@ def test_checking_weights_does_not_load_what_only_compilers_need() -> None:
     subprocess.run([sys.executable, "-c", code, str(model)], check=True)
 
 
-@pytest.mark.parametrize("quantization", ["float32", "int8", "int6"])
+@pytest.mark.parametrize("quantization", ["float32", "int8", "int6", "int4"])
 def test_a_changed_bit_is_found(parts: Parts, tmp_path: Path, quantization: str) -> None:
     save_bundle(tmp_path, *parts, quantization=quantization)
     weights = tmp_path / "model.safetensors"

@@ -32,7 +32,7 @@ class ConvertConfig:
     )
     quantization: str = setting(
         "float32",
-        "Type of the stored weights; int8 for a quarter of the size, int6 for a sixth.",
+        "Type of the stored weights; int8 for a quarter of the size, int6 for a sixth, int4 for a tenth.",
         choices=MODEL_QUANTIZATIONS,
     )
     overwrite: bool = setting(False, "Replace a model directory that is there.")

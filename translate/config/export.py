@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from translate.config.fields import check_settings, setting
 
-MODEL_QUANTIZATIONS = ("float32", "int8", "int6")  # of a model directory
+MODEL_QUANTIZATIONS = ("float32", "int8", "int6", "int4")  # of a model directory
 QUANTIZATIONS = ("float32", "float16", "bfloat16", "int16", "int8", "int8_float16", "int8_bfloat16")
 
 
@@ -26,15 +26,16 @@ class ExportConfig:
         "every model but those with talking heads. onnx: for any runtime of ONNX (https://onnx.ai); it can hold every "
         "model, and translate.infer decodes it greedily. marian-hf: for Hugging Face's MarianMTModel, networks with "
         "norm_first=false and multi-head attention. model: a model directory again, a quarter as large with "
-        "quantization=int8, a sixth with int6; it can be trained on.",
+        "quantization=int8, a sixth with int6, a tenth with int4, best after a training with optim.weight_bits=4; it "
+        "can be trained on.",
         choices=("ctranslate2", "onnx", "marian-hf", "model"),
     )
     quantization: str = setting(
         "float32",
         "Type of the stored weights: float32 as trained; float16, bfloat16; int16 or int8 with the rest in float32; "
         "int8_float16 or int8_bfloat16 with the rest in 16 bits. The type of the computation is chosen where the "
-        "export is opened. float32 alone with format=onnx and marian-hf; float32, int8 or int6 with format=model.",
-        choices=(*QUANTIZATIONS, "int6"),
+        "export is opened. float32 alone with format=onnx and marian-hf; float32, int8, int6, int4 with format=model.",
+        choices=(*QUANTIZATIONS, *(name for name in MODEL_QUANTIZATIONS if name not in QUANTIZATIONS)),
     )
     license: str | None = setting(None, "Licence for the card of format=marian-hf, such as cc-by-4.0.")
     overwrite: bool = setting(False, "Replace an earlier export.")
@@ -48,6 +49,10 @@ class ExportConfig:
         if self.license and self.format != "marian-hf":
             raise ValueError(f"license ({self.license}) is for format=marian-hf; leave it out")
         if self.format == "model" and self.quantization not in MODEL_QUANTIZATIONS:
-            raise ValueError(f"quantization ({self.quantization}) must be float32, int8 or int6 with format=model")
-        if self.format != "model" and self.quantization == "int6":
-            raise ValueError(f"quantization=int6 is for format=model, not for format={self.format}; use int8")
+            raise ValueError(
+                f"quantization ({self.quantization}) must be float32, int8, int6 or int4 with format=model"
+            )
+        if self.format != "model" and self.quantization not in QUANTIZATIONS:
+            raise ValueError(
+                f"quantization={self.quantization} is for format=model, not for format={self.format}; use int8"
+            )

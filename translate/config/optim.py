@@ -61,7 +61,7 @@ class OptimConfig:
     weight_bits: int | None = setting(
         None,
         "Quantization-aware training (Jacob et al. 2018): the network computes with its matrices rounded to integers "
-        "of so many bits, as an export with quantization=int6 or int8 (6 and 8 bits) rounds them; null = off.",
+        "of so many bits, as an export with quantization=int8, int6 or int4 (8, 6 and 4 bits) rounds them; null = off.",
         at_least=2,
         at_most=8,
     )

@@ -1,9 +1,9 @@
-"""Weights of a model directory as a safetensors file: as they are, or their matrices in integers of 8 or 6 bits.
+"""Weights of a model directory as a safetensors file: as they are, or their matrices in integers of 8, 6 or 4 bits.
 
 In integers a matrix NAME [out, in] stands beside NAME.scale [out]: row i is scale[i] times its integers, the largest of
-which is 127, or 31 with 6 bits. Those of 6 bits are packed (`translate/native/packing.py`). They become float32 when
-they are read, so that such a model can be translated with in any precision, trained on and exported. The CRC-32 of all
-arrays stands in the file's metadata and is checked when it is read.
+which is 127, 31 with 6 bits or 7 with 4. Those of less than 8 bits are packed (`translate/native/packing.py`). They
+become float32 when they are read, so that such a model can be translated with in any precision, trained on and
+exported. The CRC-32 of all arrays stands in the file's metadata and is checked when it is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _SCALE = ".scale"
-BITS = dict(zip(MODEL_QUANTIZATIONS, (None, 8, 6), strict=True))  # of a stored weight
+BITS = dict(zip(MODEL_QUANTIZATIONS, (None, 8, 6, 4), strict=True))  # of a stored weight
 Shapes = dict[str, tuple[int, ...]]
 
 
