@@ -65,6 +65,13 @@ class OptimConfig:
         at_least=2,
         at_most=8,
     )
+    weight_bits_from: float = setting(
+        0.0,
+        "Share of the training, by steps or trainer.max_time, after which weight_bits begins; validation scores "
+        "rounded weights from the start.",
+        at_least=0,
+        below=1,
+    )
     clip_norm: float = setting(
         1.0,
         "Largest norm of the gradient of the mean loss per token; 0 = off.",
@@ -79,6 +86,8 @@ class OptimConfig:
             raise ValueError(f"optim.teacher_share ({self.teacher_share}) does nothing without optim.teachers")
         if not self.lora_rank and self.lora_alpha != OptimConfig.lora_alpha:
             raise ValueError(f"optim.lora_alpha ({self.lora_alpha}) does nothing without optim.lora_rank")
+        if self.weight_bits_from and not self.weight_bits:
+            raise ValueError(f"optim.weight_bits_from ({self.weight_bits_from}) does nothing without optim.weight_bits")
         if self.lora_rank and self.weight_bits:
             raise ValueError(
                 f"optim.lora_rank ({self.lora_rank}) changes matrices that optim.weight_bits ({self.weight_bits}) "

@@ -131,7 +131,7 @@ def fit(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Fitt
         run_dir,
         [
             ValidationBleu(Translator(TorchEngine(model, tokenizer), tokenizer, bundle_config(config, data)), pairs),
-            *([RoundedWeights(config.optim.weight_bits)] if config.optim.weight_bits else []),
+            *([RoundedWeights(bits, config.optim.weight_bits_from)] if (bits := config.optim.weight_bits) else []),
             *make_ema(config.trainer),  # after ValidationBleu, which must see the averaged weights
             Progress(config.trainer.log_every),
             *checkpoints,

@@ -40,6 +40,22 @@ def test_the_network_computes_with_rounded_weights_and_keeps_exact_ones(make_con
     assert len(matrix.unique()) > 100
 
 
+def test_it_begins_after_its_share_of_the_steps_and_validation_does_at_once(make_config, monkeypatch) -> None:
+    rounded: list[tuple[bool, bool]] = []  # of each batch: in training, with rounded weights
+
+    def record(self: TranslationModule, batch, smoothing: float) -> torch.Tensor:
+        values = self.model.encoder_layers[0].feed_forward.inner.weight.detach()[0].unique()
+        rounded.append((self.training, len(values) <= 7))
+        return loss_sum(self, batch, smoothing)
+
+    loss_sum = TranslationModule._loss_sum
+    monkeypatch.setattr(TranslationModule, "_loss_sum", record)
+    optim = {"weight_bits": 3, "weight_bits_from": 0.5}
+    train(make_config(max_epochs=None, max_steps=10, validate_every=2, optim=optim))
+    assert [is_rounded for training, is_rounded in rounded if training] == [False] * 5 + [True] * 5
+    assert all(is_rounded for training, is_rounded in rounded if not training)
+
+
 def test_training_resumes_as_if_never_stopped(make_config) -> None:
     whole = train(make_config(max_epochs=2, optim={"weight_bits": 6}))
     half = train(make_config(max_epochs=1, optim={"weight_bits": 6}))
@@ -99,3 +115,5 @@ def test_what_it_cannot_be_combined_with_is_refused(settings, message) -> None:
         OptimConfig(weight_bits=6, lora_rank=4)
     with pytest.raises(ValueError, match=r"^optim\.weight_bits \(9\) must be at least 2 and at most 8"):
         OptimConfig(weight_bits=9)
+    with pytest.raises(ValueError, match=r"^optim\.weight_bits_from \(0\.5\) does nothing without optim\.weight_bits"):
+        OptimConfig(weight_bits_from=0.5)

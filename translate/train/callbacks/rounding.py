@@ -6,6 +6,7 @@ import lightning as L
 import torch
 from torch import Tensor
 
+from translate.train.callbacks.step_clock import share_done
 from translate.translator.weights import round_rows
 
 
@@ -16,19 +17,21 @@ class RoundedWeights(L.Callback):
 
     Args:
         bits: Bits of an integer, its sign counted.
+        begin: Share of the training that goes on with exact weights at first, 0 to 1.
 
     Source: Jacob et al. 2018 (arXiv:1712.05877), section 3; Bengio et al. 2013 (arXiv:1308.3432).
     """
 
-    def __init__(self, bits: int) -> None:
-        self._bits = bits
+    def __init__(self, bits: int, begin: float = 0.0) -> None:
+        self._bits, self._begin = bits, begin
         self._exact: list[tuple[Tensor, Tensor]] = []  # parameters that are rounded now, and what they were
 
     def on_train_batch_start(
         self, trainer: L.Trainer, pl_module: L.LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        """Round, unless an earlier batch of the same optimizer step has done so."""
-        self._round(pl_module)
+        """Round, unless it is too early, or an earlier batch of the same optimizer step has done so."""
+        if not self._begin or share_done(trainer) >= self._begin:
+            self._round(pl_module)
 
     def on_before_optimizer_step(
         self, trainer: L.Trainer, pl_module: L.LightningModule, optimizer: torch.optim.Optimizer

@@ -101,3 +101,9 @@ def time_done(trainer: L.Trainer) -> float | None:
             trainer.strategy.reduce(torch.tensor(share, device=trainer.strategy.root_device), reduce_op="mean")
         )
     return share
+
+
+def share_done(trainer: L.Trainer) -> float:
+    """Return how much of a training is over, from 0 to 1, by its steps or its time, whichever ends it first."""
+    total, of_time = trainer.estimated_stepping_batches, time_done(trainer) or 0.0
+    return min(1.0, max(trainer.global_step / max(1, total), of_time))
