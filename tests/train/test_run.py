@@ -140,7 +140,7 @@ def test_the_learning_rate_falls_until_the_time_is_up_also_in_a_resumed_run(make
     config = make_config(optim=optim, max_epochs=None, max_time="00:00:01:00", log_every=1)
     run_dir = train(config)
     first = list(rows(run_dir, "lr").values())
-    assert first[0] == pytest.approx(1e-2)
+    assert 9e-3 < first[0] < 1e-2
     assert first == sorted(first, reverse=True)
     assert first[-1] < 1e-3 < 5e-3 < first[3]
     train(replace(config, resume=str(run_dir), trainer=replace(config.trainer, max_time="00:00:02:00")))

@@ -67,8 +67,8 @@ class OptimConfig:
     )
     weight_bits_from: float = setting(
         0.0,
-        "Share of the training, by steps or trainer.max_time, after which weight_bits begins; validation scores "
-        "rounded weights from the start.",
+        "Share of the training after which weight_bits begins, by steps or trainer.max_time, whichever is further; "
+        "validation scores rounded weights from the start.",
         at_least=0,
         below=1,
     )

@@ -143,7 +143,7 @@ class TranslationDataModule(LightningDataModule):
         self._config, self._tokenizer_config, self._seed = corpus_config, tokenizer_config, seed
         self._text: TextStore | None = None
         self._tokens: TokenStore | None = None
-        self._without_terms = np.empty((2, 0), bool)  # pairs found to have no term, as they are and turned, [2, pairs]
+        self._without_terms = np.empty((2, 0), bool)  # [2, pairs]: as stored, and turned; found so
         self._tags: list[tuple[int, ...]] = []  # of target and source language, if sources have them
         self._max_len = corpus_config.max_len - corpus_config.language_tags  # of what is stored, without tag
         self._loader: BatchLoader | None = None
@@ -340,7 +340,7 @@ class TranslationDataModule(LightningDataModule):
     def _annotated(self, text: str, pair: Pair, row: int, turned: bool, random: Random) -> str:
         """Return the source of a pair, perhaps without its accents, with those of its terms that the target has.
 
-        That a source with its accents has none is kept, as to find out takes most of the time of a batch.
+        Pairs found to have no term are remembered, because the search takes most of the time of a batch.
         """
         assert self.glossary is not None
         annotated = self.glossary.annotate_used(

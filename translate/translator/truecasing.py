@@ -24,7 +24,7 @@ _TITLE = 0.6  # of the words of a text; with more capitals it is a title, which 
 _WORD = re.compile(r"[^\W\d_]+")
 _START = re.compile(r"[.?!…:«\"“(\[–—-]\s*\Z")  # before the first word of a sentence
 _BEFORE = 4  # characters before a word that tell
-_TYPED = re.compile(  # a word that is no part of code; or an address, which is in no list of words
+_TYPED = re.compile(  # a word that is no part of code; or a whole address, to be left alone
     rf"{ADDRESS.pattern}|(?<![\w.@/#{{<%$&=+-])[^\W\d_]+(?![\w@/}}>=+]|\.\w)"
 )
 

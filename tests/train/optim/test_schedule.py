@@ -39,7 +39,7 @@ def test_cosine_and_linear_end_with_the_steps_or_the_time_whichever_is_first(sch
     assert share(55, schedule, time_done=0.2) == pytest.approx(0.5)
     assert share(20, schedule, time_done=0.5) == pytest.approx(0.5)
     assert share(20, schedule, time_done=1.2, min_lr_ratio=0.1) == pytest.approx(0.1)
-    assert share(4, schedule, time_done=0.9) == pytest.approx(0.5)  # a warm-up goes by its steps
+    assert share(4, schedule, time_done=0.5) == pytest.approx(0.25)  # half of the warm-up, half of the time
 
 
 def test_a_schedule_with_an_end_needs_to_know_it() -> None:

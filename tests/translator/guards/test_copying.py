@@ -92,7 +92,7 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
         ("The Fund (IMF) left.", "Le fonds (MF).", "The Fund (Tom) left.", "Le fonds (Tom).", "Le fonds (FMI)."),
         ("A unit (SIU) came.", "Une unité (U).", "A unit (Tom) came.", "Une unité (Tom).", "Une unité (SIU)."),
         ("nato left.", "Nato parti.", "europe left.", "l'europe est partie.", "l'otan est partie."),
-        ("Send an html page.", "Une ht.", "Send an wood page.", "Une page de bois.", "Une page de html."),
+        ("Send an html page.", "Une ht.", "Send an wood page.", "Une page de bois.", "Une page de HTML."),
         ("Salt & pepper.", "Du sel.", "Salt and pepper.", "Sel et poivre.", "Sel et poivre."),
     ],
 )

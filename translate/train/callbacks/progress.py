@@ -94,21 +94,22 @@ class Progress(L.Callback):
     def _show(self, trainer: L.Trainer, loss: float, speed: float) -> None:
         now, timer, total = time.perf_counter(), training_timer(trainer), self._total_steps(trainer)
         time_left = timer.time_remaining() if timer else None
+        ends = [] if time_left is None else [max(0.0, time_left)]
+        if total:
+            seconds = (now - self._started) / (trainer.global_step - self._first_step)  # of a step
+            ends.append(seconds * (total - trainer.global_step))
+        left = clock(min(ends)) if ends else None
         if self._bar is not None:
-            ends_in = f"{clock(time_left)} left, " if time_left is not None and total is None else ""
+            by_clock = f"{left} left, " if timer else ""
             self._bar.set_postfix_str(
-                f"{ends_in}epoch {trainer.current_epoch}, loss {loss:.3f}, {speed:,.0f} target tokens/s"
+                f"{by_clock}epoch {trainer.current_epoch}, loss {loss:.3f}, {speed:,.0f} target tokens/s"
             )
             return
         if trainer.is_global_zero and now - self._line_at >= LINE_SECONDS:
             self._line_at = now
-            of_steps = (total - trainer.global_step) / (trainer.global_step - self._first_step) if total else None
-            ends = [] if time_left is None else [time_left]
-            ends += [] if of_steps is None else [(now - self._started) * of_steps]
-            left = min(ends, default=None)
             say(
                 f"step {trainer.global_step:,}{f' of {total:,}' if total else ''}  epoch {trainer.current_epoch}  "
-                f"loss {loss:.3f}  {speed:,.0f} target tokens/s{f'  {clock(left)} left' if left is not None else ''}"
+                f"loss {loss:.3f}  {speed:,.0f} target tokens/s{f'  {left} left' if left else ''}"
             )
 
     @staticmethod

@@ -24,13 +24,16 @@ class RoundedWeights(L.Callback):
 
     def __init__(self, bits: int, begin: float = 0.0) -> None:
         self._bits, self._begin = bits, begin
+        self._step, self._early = -1, False  # the step that has begun, and whether it is too early to round in it
         self._exact: list[tuple[Tensor, Tensor]] = []  # parameters that are rounded now, and what they were
 
     def on_train_batch_start(
         self, trainer: L.Trainer, pl_module: L.LightningModule, batch: Any, batch_idx: int
     ) -> None:
         """Round, unless it is too early, or an earlier batch of the same optimizer step has done so."""
-        if not self._begin or share_done(trainer) >= self._begin:
+        if self._begin and trainer.global_step != self._step:  # once a step
+            self._step, self._early = trainer.global_step, share_done(trainer) < self._begin
+        if not self._early:
             self._round(pl_module)
 
     def on_before_optimizer_step(

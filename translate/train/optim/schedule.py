@@ -12,7 +12,8 @@ def lr_share(step: int, optim: OptimConfig, total_steps: int | None, time_done: 
         step: Optimizer steps done before this one, from 0.
         optim: Settings, of which `schedule`, `warmup_steps` and `min_lr_ratio` count.
         total_steps: Step at which cosine and linear reach their end; later steps stay there.
-        time_done: Share of the training's time that has passed; cosine and linear end with the time if that is first.
+        time_done: Share of the training's time that has passed. Cosine and linear end with the time if that is first,
+            and since it passes during the warm-up, too, that rises a little less.
 
     Raises:
         ValueError: If the schedule needs one of the two and has none.
@@ -24,10 +25,9 @@ def lr_share(step: int, optim: OptimConfig, total_steps: int | None, time_done: 
     0.25
     """
     schedule, warmup_steps = optim.schedule, optim.warmup_steps
-    if step < warmup_steps:
-        return (step + 1) / warmup_steps
-    if schedule == "constant":
-        return 1.0
+    warm = min(1.0, (step + 1) / max(1, warmup_steps))
+    if schedule == "constant" or (schedule == "inverse_sqrt" and step < warmup_steps):
+        return warm
     if schedule == "inverse_sqrt":
         return math.sqrt(max(warmup_steps, 1) / (step + 1))
     shares = [] if time_done is None else [time_done]
@@ -35,6 +35,6 @@ def lr_share(step: int, optim: OptimConfig, total_steps: int | None, time_done: 
         shares.append((step - warmup_steps) / max(1, total_steps - warmup_steps))
     if not shares:
         raise ValueError(f"schedule {schedule} needs the number of steps or the time of the training")
-    done = min(1.0, max(shares))
+    done = min(1.0, max(0.0, *shares))
     share = (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1 - done
-    return optim.min_lr_ratio + (1 - optim.min_lr_ratio) * share
+    return warm * (optim.min_lr_ratio + (1 - optim.min_lr_ratio) * share)

@@ -126,8 +126,19 @@ _IN_BRACKETS = {  # elsewhere they are read in full
 _WORDS = re.compile(  # that a model may translate
     "AD|AM|BC|END|FIN|FREE|HT|IT|NEW|NON?|NOT|OFF|OK|OLD|ON|ONLY|OR|OUI|OUT|PM|SUITE|TTC|TV|UK|USA?|YES"
 )
-_WORDS_IN_LOWER_CASE = re.compile("AIDS|LEDS?|PAM|RAM|SIDA|VAT|WHO")
-_SHORTEST_IN_LOWER_CASE = 3  # letters; "eu" is a word of French
+_TYPED = {  # those that in lower case are neither words nor names, nor mostly something else
+    "en": "adhd api apis bbc ceo ceos cia css dna dvd dvds fbi gdp gps hiv html http imf json mri nasa nato ngo ngos"
+    " oecd opec pdf pdfs php ptsd rna sql suv suvs uefa ufo ufos unesco unhcr unicef url urls ussr wto xml",
+    "fr": "adn api arn bbc bce bpco cia css dvd fbi fmi gps html http irm json nasa ocde ogm oms omc ong onu otan ovni"
+    " pdf pdg php pib pme rna sql suv tdah tva uefa unesco unicef url urss vih xml",
+}
+_ONLY_BEHIND = {  # is also a name: Mr Ngo
+    "ngo": re.compile(r"\b(?:an?|the|this|that|each|every|our|your|their|local|international) \Z", re.IGNORECASE),
+    "ong": re.compile(
+        r"(?:\b[ld]['’]|\b(?:une|des|les|cette|ces|notre|nos|votre|vos|leurs?|aux|deux|trois|plusieurs|grandes?) )\Z",
+        re.IGNORECASE,
+    ),
+}
 _PLURAL = re.compile(
     r"\b(?:[lcdmst]es|[nv]os|aux|leurs|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|vingt|cents?|mille|plusieurs"
     r"|quelques|certaine?s|diverse?s|nombreu(?:x|ses)|toute?s|[02-9]|\d+\d)(?: [\w-]+[sx])? \Z",
@@ -187,7 +198,7 @@ def _read_in_full(src_lang: str, short: re.Match[str]) -> str:
 def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:
     """Yield what is known of an English or French text, and what it has alone in brackets; nothing in one in capitals.
 
-    Those that are no words are known in lower case, too, as people type them.
+    Those that do not look like ordinary words are also found in lower case, as people type them.
 
     >>> [one[1:] for one in find_acronyms("WHO knows? The WHO knows NGOs (DFID).", "en")]
     [('WHO', "the, l'", 'OMS'), ('NGOs', 'des', 'ONG'), ('DFID', 'word', 'DFID')]
@@ -210,17 +221,19 @@ def find_acronyms(text: str, src_lang: str) -> Iterator[Acronym]:
         elif kind and (own != "WHO" or text[:start].lower().endswith("the ")):
             yield _numbered(match, src_lang, kind, translation)
     for match in _IN_LOWER_CASE[src_lang].finditer(text):
-        kind, translation = _LOWER[src_lang][match[0]]
-        yield _numbered(match, src_lang, kind, translation)
+        own, start = match[0], match.start()
+        behind = _ONLY_BEHIND.get(own)
+        if behind is None or behind.search(text, max(0, start - _BEFORE), start):
+            kind, translation = _LOWER[src_lang][own]
+            yield _numbered(match, src_lang, kind, translation.lower() if text.islower() else translation)
 
 
 def _numbered(match: re.Match[str], src_lang: str, kind: str, translation: str) -> Acronym:
-    """Return an acronym of these, as a plural if it is a French one behind a plural."""
+    """Return a known acronym, as a plural if it is a French one behind a plural."""
     text, start = match.string, match.start()
-    several = src_lang == "fr" and kind.startswith("un") and _PLURAL.search(text, max(0, start - _BEFORE), start)
-    return (
-        Acronym(start, match[0], "des", f"{translation}s") if several else Acronym(start, match[0], kind, translation)
-    )
+    if src_lang == "fr" and kind.startswith("un") and _PLURAL.search(text, max(0, start - _BEFORE), start):
+        kind, translation = "des", translation if translation[-1] in "sS" else f"{translation}s"
+    return Acronym(start, match[0], kind, translation)
 
 
 def with_articles(text: str, acronym: str, kind: str, tgt_lang: str) -> str:
@@ -255,13 +268,10 @@ def _known(column: int) -> dict[str, tuple[str, str]]:
 
 _KNOWN = {"en": _known(0), "fr": _known(1)}
 _LOWER = {
-    lang: {
-        own.lower(): (kind, translation.lower())
-        for own, (kind, translation) in known.items()
-        if len(own) >= _SHORTEST_IN_LOWER_CASE and not _WORDS_IN_LOWER_CASE.fullmatch(own)
-    }
+    lang: {own.lower(): of for own, of in known.items() if own.lower() in _TYPED[lang].split()}
     for lang, known in _KNOWN.items()
 }
 _IN_LOWER_CASE = {
-    lang: re.compile(rf"(?<![\w.&/@#-])(?:{'|'.join(known)})(?![\w&@/]|[-.]\w|://)") for lang, known in _LOWER.items()
+    lang: re.compile(rf"(?<![\w.:&/\\@#-])(?:{'|'.join(known)})(?![\w&@/\\]|[-.]\w|:[/:])")
+    for lang, known in _LOWER.items()
 }
