@@ -35,7 +35,7 @@ class ExportConfig:
         "Type of the stored weights: float32 as trained; float16, bfloat16; int16 or int8 with the rest in float32; "
         "int8_float16 or int8_bfloat16 with the rest in 16 bits. The type of the computation is chosen where the "
         "export is opened. float32 alone with format=onnx and marian-hf; float32, int8, int6, int4 with format=model.",
-        choices=(*QUANTIZATIONS, *(name for name in MODEL_QUANTIZATIONS if name not in QUANTIZATIONS)),
+        choices=tuple(dict.fromkeys((*QUANTIZATIONS, *MODEL_QUANTIZATIONS))),
     )
     license: str | None = setting(None, "Licence for the card of format=marian-hf, such as cc-by-4.0.")
     overwrite: bool = setting(False, "Replace an earlier export.")
@@ -49,9 +49,8 @@ class ExportConfig:
         if self.license and self.format != "marian-hf":
             raise ValueError(f"license ({self.license}) is for format=marian-hf; leave it out")
         if self.format == "model" and self.quantization not in MODEL_QUANTIZATIONS:
-            raise ValueError(
-                f"quantization ({self.quantization}) must be float32, int8, int6 or int4 with format=model"
-            )
+            names = f"{', '.join(MODEL_QUANTIZATIONS[:-1])} or {MODEL_QUANTIZATIONS[-1]}"
+            raise ValueError(f"quantization ({self.quantization}) must be {names} with format=model")
         if self.format != "model" and self.quantization not in QUANTIZATIONS:
             raise ValueError(
                 f"quantization={self.quantization} is for format=model, not for format={self.format}; use int8"

@@ -143,7 +143,6 @@ class TranslationDataModule(LightningDataModule):
         self._config, self._tokenizer_config, self._seed = corpus_config, tokenizer_config, seed
         self._text: TextStore | None = None
         self._tokens: TokenStore | None = None
-        self._without_terms = np.empty((2, 0), bool)  # [2, pairs]: as stored, and turned; found so
         self._tags: list[tuple[int, ...]] = []  # of target and source language, if sources have them
         self._max_len = corpus_config.max_len - corpus_config.language_tags  # of what is stored, without tag
         self._loader: BatchLoader | None = None
@@ -193,7 +192,6 @@ class TranslationDataModule(LightningDataModule):
             self.cleaning.add(split, "max_len", dropped)
         self.valid_pairs = [text.pair("valid", row) for row in range(len(text.rows["valid.src"]))]
         self._text, self._tokens = text, tokens
-        self._without_terms = np.zeros((2, self.num_train_pairs), bool)
 
     def setup(self, stage: str | None = None) -> None:
         """Prepare the data; Lightning's name for `prepare`."""
@@ -290,6 +288,11 @@ class TranslationDataModule(LightningDataModule):
         copies = [config.copies * one for one in own] + [1.0] * (len(sizes) - len(own))  # extra pairs come once
         return EpochPairs(list(sizes.values()), copies, both_directions=config.both_directions)
 
+    @cached_property
+    def _without_terms(self) -> npt.NDArray[np.bool_]:
+        """Pairs that were found to have no term, as stored and turned, [2, pairs]; filled as batches are made."""
+        return np.zeros((2, self.num_train_pairs), bool)
+
     def _plan(self, split: str, rank: int = 0, world_size: int = 1) -> TokenBudgetBatches:
         src, tgt = (self._store.rows[f"{split}.{side}"].lengths for side in ("src", "tgt"))
         if split == "train":
@@ -321,11 +324,10 @@ class TranslationDataModule(LightningDataModule):
         places = list(range(len(rows))) if sampling else np.flatnonzero(unaccented | glossed).tolist()
         pairs = [self._text.pair("train", int(self._store.text_rows[rows[place]][0])) for place in places]
         pairs = [Pair(*pair[::-1]) if turned[place] else pair for place, pair in zip(places, pairs, strict=True)]
-        texts = [
-            without_accents(pair.src) if unaccented[place] else pair.src
-            for place, pair in zip(places, pairs, strict=True)
-        ]
+        texts = [pair.src for pair in pairs]
         for at, place in enumerate(places):
+            if unaccented[place]:
+                texts[at] = without_accents(texts[at])
             if glossed[place]:
                 texts[at] = self._annotated(texts[at], pairs[at], rows[place], turned[place], Random(seed + place))
         src = self.tokenizer.encode_src_batch(texts, sampling=sampling, seed=seed)
@@ -343,9 +345,8 @@ class TranslationDataModule(LightningDataModule):
         Pairs found to have no term are remembered, because the search takes most of the time of a batch.
         """
         assert self.glossary is not None
-        annotated = self.glossary.annotate_used(
-            text, self._config.src_lang if turned else self._config.tgt_lang, pair.tgt, random
-        )
+        tgt_lang = self._config.src_lang if turned else self._config.tgt_lang
+        annotated = self.glossary.annotate_used(text, tgt_lang, pair.tgt, random)
         if annotated == pair.src:
             self._without_terms[int(turned), row] = True
         return annotated

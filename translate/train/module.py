@@ -12,7 +12,7 @@ from torch import Tensor
 from translate.config.train import TrainConfig
 from translate.data.batch import Batch
 from translate.model.transformer import Transformer
-from translate.train.callbacks.step_clock import time_done
+from translate.train.callbacks.step_clock import steps_of, time_done
 from translate.train.loss.cross_entropy import projected_cross_entropy
 from translate.train.loss.distillation import TeacherStates, projected_distillation
 from translate.train.loss.r_drop import projected_r_drop, repeat_batch
@@ -116,8 +116,7 @@ class TranslationModule(L.LightningModule):
         """Return the function of a step that gives its learning rate as a share of the peak."""
         if self.optim.schedule not in ("cosine", "linear"):
             return partial(lr_share, optim=self.optim, total_steps=None)
-        total, trainer = self.trainer.estimated_stepping_batches, self.trainer
-        total_steps = int(total) if total < float("inf") else None
+        trainer, total_steps = self.trainer, steps_of(self.trainer)
         return lambda step: lr_share(step, self.optim, total_steps, time_done(trainer))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:

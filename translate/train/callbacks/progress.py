@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from translate.train.callbacks.metrics_csv import MetricsCsv
-from translate.train.callbacks.step_clock import StepTimer, training_timer
+from translate.train.callbacks.step_clock import StepTimer, steps_of, training_timer
 from translate.train.console import clock, say
 from translate.train.module import divergence_error
 
@@ -43,7 +43,7 @@ class Progress(L.Callback):
             if isinstance(logger, MetricsCsv):
                 logger.truncate(trainer.global_step)
         if trainer.is_global_zero and sys.stderr.isatty():
-            total = self._total_steps(trainer)
+            total = steps_of(trainer)
             self._bar = tqdm(total=total, initial=trainer.global_step, unit="step", dynamic_ncols=True, smoothing=0.05)
 
     def on_train_batch_end(
@@ -92,7 +92,7 @@ class Progress(L.Callback):
         self._sums.zero_()
 
     def _show(self, trainer: L.Trainer, loss: float, speed: float) -> None:
-        now, timer, total = time.perf_counter(), training_timer(trainer), self._total_steps(trainer)
+        now, timer, total = time.perf_counter(), training_timer(trainer), steps_of(trainer)
         time_left = timer.time_remaining() if timer else None
         ends = [] if time_left is None else [max(0.0, time_left)]
         if total:
@@ -111,8 +111,3 @@ class Progress(L.Callback):
                 f"step {trainer.global_step:,}{f' of {total:,}' if total else ''}  epoch {trainer.current_epoch}  "
                 f"loss {loss:.3f}  {speed:,.0f} target tokens/s{f'  {left} left' if left else ''}"
             )
-
-    @staticmethod
-    def _total_steps(trainer: L.Trainer) -> int | None:
-        total = trainer.estimated_stepping_batches
-        return int(total) if 0 < total < float("inf") else None

@@ -103,7 +103,13 @@ def time_done(trainer: L.Trainer) -> float | None:
     return share
 
 
+def steps_of(trainer: L.Trainer) -> int | None:
+    """Return how many optimizer steps a training has, by `max_steps` or `max_epochs`; None if neither is set."""
+    total = trainer.estimated_stepping_batches
+    return int(total) if 0 < total < float("inf") else None
+
+
 def share_done(trainer: L.Trainer) -> float:
     """Return how much of a training is over, from 0 to 1, by its steps or its time, whichever ends it first."""
-    total, of_time = trainer.estimated_stepping_batches, time_done(trainer) or 0.0
-    return min(1.0, max(trainer.global_step / max(1, total), of_time))
+    total = steps_of(trainer)
+    return min(1.0, max(trainer.global_step / total if total else 0.0, time_done(trainer) or 0.0))

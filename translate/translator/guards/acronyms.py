@@ -130,7 +130,7 @@ _TYPED = {  # those that in lower case are neither words nor names, nor mostly s
     "en": "adhd api apis bbc ceo ceos cia css dna dvd dvds fbi gdp gps hiv html http imf json mri nasa nato ngo ngos"
     " oecd opec pdf pdfs php ptsd rna sql suv suvs uefa ufo ufos unesco unhcr unicef url urls ussr wto xml",
     "fr": "adn api arn bbc bce bpco cia css dvd fbi fmi gps html http irm json nasa ocde ogm oms omc ong onu otan ovni"
-    " pdf pdg php pib pme rna sql suv tdah tva uefa unesco unicef url urss vih xml",
+    " pdf pdg php pib pme sql suv tdah tva uefa unesco unicef url urss vih xml",
 }
 _ONLY_BEHIND = {  # is also a name: Mr Ngo
     "ngo": re.compile(r"\b(?:an?|the|this|that|each|every|our|your|their|local|international) \Z", re.IGNORECASE),
