@@ -1,6 +1,7 @@
 """Which part may import which: the arrows of the layout, read from the source and tried in a bare interpreter."""
 
 import ast
+import functools
 import gc
 import subprocess
 import sys
@@ -59,7 +60,10 @@ def imported(path: Path) -> Iterator[str]:
                 yield whole if whole in MODULES else str(node.module)
 
 
-GRAPH = {name: set(imported(path)) for name, path in MODULES.items()}
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """The modules of ours that each one imports."""
+    return {name: set(imported(path)) for name, path in MODULES.items()}
 
 
 def test_nothing_is_loose_and_every_package_has_its_arrows() -> None:
@@ -70,25 +74,25 @@ def test_nothing_is_loose_and_every_package_has_its_arrows() -> None:
 @pytest.mark.parametrize("package", ALLOWED)
 def test_imports_point_one_way(package: str) -> None:
     inside = (name for name in MODULES if name.split(".")[1:2] == [package])
-    parts = {found.split(".")[1] for name in inside for found in GRAPH[name] if "." in found}
+    parts = {found.split(".")[1] for name in inside for found in graph()[name] if "." in found}
     assert parts - {package} <= ALLOWED[package]
 
 
 def test_nothing_imports_an_entry_point() -> None:
     entries = {name for name in MODULES if name.endswith(".__main__")}
     assert len(entries) == 8
-    assert {found for name in MODULES for found in GRAPH[name]} & entries <= {"translate.infer.__main__"}
-    importers = {name for name in MODULES if "translate.infer.__main__" in GRAPH[name]}
+    assert {found for name in MODULES for found in graph()[name]} & entries <= {"translate.infer.__main__"}
+    importers = {name for name in MODULES if "translate.infer.__main__" in graph()[name]}
     assert importers <= {"translate.benchmark.decode_stream"}  # which measures that command
 
 
 def reachable(start: str) -> set[str]:
-    found, waiting = set(), list(GRAPH[start])
+    found, waiting = set(), list(graph()[start])
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += GRAPH[name]
+            waiting += graph()[name]
     return found
 
 

@@ -1,6 +1,7 @@
 """Second translations of sentences of Tatoeba: the form of their files, and how sentences find them."""
 
 import csv
+import functools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -18,15 +19,17 @@ from translate.data.sources import Pair
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data" / "second_translations"
 TATOEBA = ROOT.parent / "shared" / "corpora" / "tatoeba"
-ROWS = {
-    lang: [line.split("\t") for line in (FOLDER / f"{lang}.tsv").read_text(encoding="utf-8").splitlines()]
-    for lang in ("en", "fr")
-}
+
+
+@functools.cache
+def lines(lang: str) -> list[list[str]]:
+    """The header of a file and its rows."""
+    return [line.split("\t") for line in (FOLDER / f"{lang}.tsv").read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(("lang", "other"), [("en", "fr"), ("fr", "en")])
 def test_a_file_has_a_header_and_lines_of_a_hash_and_a_text_in_plain_characters(lang: str, other: str) -> None:
-    header, *rows = ROWS[lang]
+    header, *rows = lines(lang)
     assert header == ["sentence", other]
     assert not [row for row in rows if len(row) != 2 or not is_plain(row[1])]
     hashes = [row[0] for row in rows]
@@ -35,14 +38,14 @@ def test_a_file_has_a_header_and_lines_of_a_hash_and_a_text_in_plain_characters(
 
 
 def test_french_has_its_spaces_before_marks() -> None:
-    assert not [text for _, text in ROWS["en"][1:] if not has_french_spaces(text)]
+    assert not [text for _, text in lines("en")[1:] if not has_french_spaces(text)]
 
 
 def test_no_side_is_one_of_the_hundred_judged_sentences() -> None:
     with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
         judged = [row["source"] for row in csv.DictReader(file)]
     assert len(judged) == 100
-    rows = [*ROWS["en"][1:], *ROWS["fr"][1:]]
+    rows = [*lines("en")[1:], *lines("fr")[1:]]
     assert not {sentence_hash(text) for text in judged} & {found for found, _ in rows}
     assert not {text.rstrip(".?!").lower() for text in judged} & {text.rstrip(" .?!").lower() for _, text in rows}
 
@@ -51,7 +54,7 @@ def test_the_readme_counts_right() -> None:
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     table = re.findall(r"\| `(\w+)\.tsv` \| ([\d,]+) \|", readme)
     assert {lang: int(count.replace(",", "")) for lang, count in table} == {
-        lang: len(rows) - 1 for lang, rows in ROWS.items()
+        lang: len(lines(lang)) - 1 for lang in ("en", "fr")
     }
 
 
@@ -61,7 +64,7 @@ def test_every_one_belongs_to_a_training_sentence_of_tatoeba() -> None:
     valid = ["valid.en.gz", "valid.fr.gz"]
     corpus = open_corpus(DataConfig(source="mix", root=str(TATOEBA), parts={"again": again}, valid=valid))
     found = sum(1 for _ in corpus.streams()["again"])
-    assert found == sum(len(rows) - 1 for rows in ROWS.values())
+    assert found == sum(len(lines(lang)) - 1 for lang in ("en", "fr"))
 
 
 @pytest.fixture

@@ -13,15 +13,18 @@ from translate.data.corpus import open_corpus
 from translate.data.sources import Pair
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "data" / "topics").glob("*.tsv"))
-PAIRS = {
-    path.stem: [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()] for path in FILES
-}
+FOLDER = ROOT / "data" / "topics"
+TOPICS = sorted(path.stem for path in FOLDER.glob("*.tsv"))
 
 
-@pytest.mark.parametrize("topic", PAIRS)
+def lines(topic: str) -> list[tuple[str, ...]]:
+    """The header of a file and its pairs."""
+    return [tuple(line.split("\t")) for line in (FOLDER / f"{topic}.tsv").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
 def test_a_file_has_a_header_and_lines_of_two_sides_in_plain_characters(topic: str) -> None:
-    header, *pairs = PAIRS[topic]
+    header, *pairs = lines(topic)
     assert header == ("en", "fr")
     wrong = [pair for pair in pairs if len(pair) != 2 or not all(map(is_plain, pair))]
     wrong += [pair for pair in pairs if not has_french_spaces(pair[1])]
@@ -30,11 +33,11 @@ def test_a_file_has_a_header_and_lines_of_two_sides_in_plain_characters(topic: s
 
 def test_no_english_side_comes_twice_and_none_is_one_of_the_hundred_judged_sentences() -> None:
     several = ("french_expressions", "set_phrases", "single_words")  # ways to translate one English side
-    sides = [pair for topic, pairs in PAIRS.items() for pair in pairs[1:] if topic not in several]
+    sides = [pair for topic in TOPICS if topic not in several for pair in lines(topic)[1:]]
     assert not [text for text, count in Counter(english.lower() for english, _ in sides).items() if count > 1]
     for topic in several:
-        sides += PAIRS[topic][1:]
-        assert len({*PAIRS[topic]}) == len(PAIRS[topic])
+        sides += lines(topic)[1:]
+        assert len({*lines(topic)}) == len(lines(topic))
     with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
         judged = {row["source"].rstrip(".?!").lower() for row in csv.DictReader(file)}
     assert len(judged) == 100
@@ -49,22 +52,22 @@ def test_it_is_read_in_both_directions_file_after_file() -> None:
     one = open_corpus(DataConfig(source="topics"))
     other = open_corpus(DataConfig(source="topics", src_lang="fr", tgt_lang="en"))
     pairs, valid = list(one.train_source.pairs()), list(one.valid())
-    assert pairs == [Pair(*pair) for topic in PAIRS if topic not in UNREAD for pair in PAIRS[topic][1:]]
-    assert valid == [Pair(*pair) for pair in PAIRS["valid"][1:]]
+    assert pairs == [Pair(*pair) for topic in TOPICS if topic not in UNREAD for pair in lines(topic)[1:]]
+    assert valid == [Pair(*pair) for pair in lines("valid")[1:]]
     assert list(other.train_source.pairs()) == [Pair(fr, en) for en, fr in pairs]
 
 
 def test_set_phrases_are_a_source_of_their_own() -> None:
     phrases = open_corpus(DataConfig(source="phrases"))
-    assert list(phrases.train_source.pairs()) == [Pair(*pair) for topic in PHRASES for pair in PAIRS[topic][1:]]
-    assert list(phrases.valid()) == [Pair(*pair) for pair in PAIRS["valid"][1:]]
+    assert list(phrases.train_source.pairs()) == [Pair(*pair) for topic in PHRASES for pair in lines(topic)[1:]]
+    assert list(phrases.valid()) == [Pair(*pair) for pair in lines("valid")[1:]]
 
 
 def test_the_table_of_its_readme_counts_right() -> None:
     readme = (ROOT / "data" / "topics" / "README.md").read_text(encoding="utf-8")
     table = re.findall(r"\| `(\w+)\.tsv` \| ([\d,]+) \|", readme)
     assert {topic: int(count.replace(",", "")) for topic, count in table} == {
-        topic: len(pairs) - 1 for topic, pairs in PAIRS.items()
+        topic: len(lines(topic)) - 1 for topic in TOPICS
     }
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-IMPORTED = ("lightning", "sacrebleu", "hydra", "translate.train.start", "translate.evaluate.evaluation")
+IMPORTED = ("lightning", "sacrebleu", "sacremoses", "hydra", "translate.train.run", "translate.evaluate.evaluation")
 
 
 class Command:

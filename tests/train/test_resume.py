@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from translate.config.model import ModelConfig
 from translate.config.train import TrainConfig
+from translate.train import console
 from translate.train.module import TranslationModule
 from translate.train.start import train
 
@@ -241,6 +242,31 @@ def test_a_second_signal_stops_at_once_and_loses_the_steps_since_the_last_checkp
     (run_dir,) = Path(config.runs_dir, config.name).iterdir()
     assert last(run_dir)["global_step"] == 3
     assert f"resume={run_dir}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyboardInterrupt(), 130), (RuntimeError("[gloo/transport/tcp] closed by peer"), 1)]
+)
+def test_a_launcher_s_signal_does_not_take_the_last_word_from_a_run_that_ends(
+    make_config, tmp_path, monkeypatch, capsys, error: BaseException, code: int
+) -> None:
+    def ending(config: TrainConfig, run_dir: Path, data: object) -> None:
+        (run_dir / "checkpoints").mkdir()
+        (run_dir / "checkpoints/last.ckpt").touch()
+        raise error
+
+    def signalled(message: str) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        original(message)
+
+    original = console.say
+    monkeypatch.setattr("translate.train.run.fit", ending)
+    monkeypatch.setattr(console, "say", signalled)
+    with pytest.raises(SystemExit) as stopped:
+        train(replace(make_config(), run_dir=str(tmp_path / "run")))
+    assert stopped.value.code == code
+    assert f"; go on with\n  python -m translate.train resume={tmp_path / 'run'}\n" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_resuming_what_holds_no_checkpoint_is_refused(make_config, tmp_path) -> None:

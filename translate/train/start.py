@@ -87,10 +87,12 @@ def _stopping(run_dir: Path, rank: int) -> Iterator[None]:
     try:
         yield
     except (Interrupted, KeyboardInterrupt):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from a launcher, before this process has spoken
         if rank == 0 and any((run_dir / name).exists() for name in (LAST_CHECKPOINT, PLAN)):
             say(f"stopped; go on with\n  {resume_command(run_dir)}")
         raise SystemExit(130) from None
     except RuntimeError as error:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # likewise
         message = explain_lost_process(error, run_dir)
         if message is None:
             raise
