@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from translate import Translator
 from translate.config.files import load_config
 from translate.config.optim import OptimConfig
+from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import LOGGERS, TrainerConfig
 from translate.train import setup
@@ -93,11 +94,21 @@ def test_the_words_with_capitals_of_its_text_go_with_the_model(make_config, tmp_
     lines = [f"{word} Julie\tJulie {word}\n" for word in ("with", "for", "to")]
     (tmp_path / "more.tsv").write_text("en\tfr\n" + "".join(lines), encoding="utf-8")
     config = make_config(max_epochs=None, max_steps=1)
-    truecaser = Translator.load(
-        train(replace(config, data=replace(config.data, extra=[str(tmp_path / "more.tsv")])))
-    ).truecaser
+    first = train(replace(config, data=replace(config.data, extra=[str(tmp_path / "more.tsv")])))
+    assert capitals_of(first) == {"en": {"julie": "Julie"}}
+    assert capitals_of(train(config)) == {}
+    second = train(replace(config, init_from=str(first), tokenizer=TokenizerConfig()))
+    assert capitals_of(second) == {"en": {"julie": "Julie"}}  # and of what it starts from
+    first.rename(tmp_path / "elsewhere")
+    longer = replace(config.trainer, max_steps=2)
+    train(replace(config, init_from=str(first), tokenizer=TokenizerConfig(), trainer=longer, resume=str(second)))
+    assert capitals_of(second) == {"en": {"julie": "Julie"}}
+
+
+def capitals_of(run_dir: Path) -> dict[str, dict[str, str]]:
+    truecaser = Translator.load(run_dir).truecaser
     assert truecaser is not None
-    assert dict(truecaser.words) == {"en": {"julie": "Julie"}}
+    return {lang: dict(words) for lang, words in truecaser.words.items()}
 
 
 def test_max_steps_may_end_amid_an_epoch_and_still_validates(make_config) -> None:

@@ -43,6 +43,13 @@ def test_a_word_must_stand_there_three_times_and_hardly_ever_without_its_capital
     assert Truecaser.learn({"fr": [*text, "Il se marie.", "Je me marie."]}).words == {"fr": {}}
 
 
+def test_what_a_model_before_knew_stays_unless_the_text_has_it_in_lower_case() -> None:
+    texts = {"en": [*TEXTS, "The pope, the pope."], "de": ["Wo ist Tom?"]}
+    before = Truecaser({"en": {"i": "I", "julie": "Julie", "pope": "Pope", "tom": "ToM"}, "fr": {"tom": "Tom"}})
+    learnt = {"i": "I", "julie": "Julie", "rome": "Rome", "tom": "Tom"}
+    assert Truecaser.learn(texts, before).words == {"en": learnt, "de": {}}
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -36,6 +36,7 @@ from translate.train.weights.warm_start import (
     inherit_settings,
     keep_tokenizer,
     kept_settings,
+    known_capitals,
     load_start,
     other_settings,
 )
@@ -162,7 +163,8 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
             float(fitted.best.best_model_score), 4
         )
     both_directions = len(bundle.tgt_langs) > 1
-    beside = learn_beside(data, (config.data.src_lang, config.data.tgt_lang), both_directions=both_directions)
+    languages = config.data.src_lang, config.data.tgt_lang
+    beside = learn_beside(data, languages, known_capitals(config), both_directions=both_directions)
     shortlist = learn_shortlist(data, both_directions=both_directions) if config.trainer.shortlist else None
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, beside, shortlist)
     say(
@@ -173,10 +175,12 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         evaluate(config, run_dir, data.corpus)
 
 
-def learn_beside(data: TranslationDataModule, languages: tuple[str, str], *, both_directions: bool) -> Beside:
+def learn_beside(
+    data: TranslationDataModule, languages: tuple[str, str], capitals: Truecaser | None, *, both_directions: bool
+) -> Beside:
     """Learn from the training text what a translator has beside the network, and take its glossary over."""
     recognizer = Recognizer.learn(languages, *data.texts()) if both_directions else None
-    truecaser = Truecaser.learn(dict(zip(languages, data.texts(), strict=True)))
+    truecaser = Truecaser.learn(dict(zip(languages, data.texts(), strict=True)), capitals)
     return Beside(recognizer=recognizer, glossary=data.glossary, truecaser=truecaser)
 
 

@@ -42,9 +42,15 @@ class Truecaser:
     words: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def learn(cls, texts: Mapping[str, Iterable[str]]) -> Truecaser:
-        """Learn from ordinary texts of each language, by its code."""
-        return cls({lang: dict(_always_capital(islice(own, _TEXTS))) for lang, own in texts.items()})
+    def learn(cls, texts: Mapping[str, Iterable[str]], before: Truecaser | None = None) -> Truecaser:
+        """Learn from ordinary texts of each language, by its code.
+
+        Words that `before` knows stay, unless these texts have them in lower case.
+        """
+        known = before.words if before else {}
+        return cls(
+            {lang: dict(_always_capital(islice(own, _TEXTS), known.get(lang, {}))) for lang, own in texts.items()}
+        )
 
     def restore(self, text: str, lang: str) -> str:
         """Return a text with its capitals within sentences, if it has none at all.
@@ -80,7 +86,7 @@ class Truecaser:
         return cls(words)
 
 
-def _always_capital(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _always_capital(texts: Iterable[str], known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the words that are hardly ever in lower case within sentences, each after its lower case, in order."""
     capital, small = Counter[str](), Counter[str]()
     for text in texts:
@@ -98,8 +104,9 @@ def _always_capital(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
         key = word.lower()
         if capital[forms.get(key, "")] < count:
             forms[key] = word
-    for key, form in sorted(forms.items()):
-        if _is_usable(form) and capital[form] >= _LEAST and small[key] <= _OTHERWISE:
+    learnt = {key: form for key, form in forms.items() if _is_usable(form) and capital[form] >= _LEAST}
+    for key, form in sorted({**known, **learnt}.items()):
+        if small[key] <= _OTHERWISE:
             yield key, form
 
 

@@ -20,6 +20,7 @@ from translate.model.attention import Attention
 from translate.model.layers import make_attention
 from translate.model.transformer import Transformer
 from translate.translator.bundle import find_model, load_bundle, load_bundle_config, open_bundle
+from translate.translator.truecasing import Truecaser
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
@@ -78,14 +79,25 @@ def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
 
 
 def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
-    """Copy the tokenizer into the run's directory, and return the settings that name it there."""
+    """Copy the tokenizer into the run's directory, and return the settings that name it there.
+
+    The words with capitals that the start knows go with it.
+    """
+    truecaser = Truecaser.load(find_model(config.init_from))
     tokenizer.save(run_dir / _TOKENIZER)
+    if truecaser:
+        truecaser.save(run_dir / _TOKENIZER)
     return _with_kept_tokenizer(config, run_dir)
 
 
 def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
     """Return the settings with the tokenizer in the run's directory, which may have been moved."""
     return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
+
+
+def known_capitals(config: TrainConfig) -> Truecaser | None:
+    """Return the words with capitals that a run has from its start, by settings that name what it has kept."""
+    return Truecaser.load(Path(str(config.tokenizer.path))) if config.init_from else None
 
 
 def load_start(model: Transformer, path: str) -> None:

@@ -131,12 +131,17 @@ def with_words(text: str, pattern: re.Pattern[str], words: Mapping[str, str]) ->
 
     Args:
         text: Any text.
-        pattern: Where the words are in it; slow, so it is only asked for a text that has some.
+        pattern: Where the words, or any words, are in it; slow, so it is only asked for a text that has some.
         words: By those in lower case.
     """
     if words.keys().isdisjoint(_SINGLE.findall(text.lower())):
         return text
-    return pattern.sub(lambda match: in_full(match, words.get(match[0].lower(), match[0])), text)
+
+    def replaced(match: re.Match[str]) -> str:
+        word = words.get(match[0].lower())
+        return match[0] if word is None else in_full(match, word)
+
+    return pattern.sub(replaced, text)
 
 
 def _shortened(match: re.Match[str]) -> str:

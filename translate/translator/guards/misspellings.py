@@ -217,10 +217,7 @@ _RIGHT = {
     lang: dict(word.split("=") for word in words.split(", ")) for lang, words in (("en", _ENGLISH), ("fr", _FRENCH))
 }
 _NAMES = "(?:Frist|Kno|Meny|Noone|Offen|Segond|Stong|Wellcome|Yoru)"
-_WORDS = {
-    lang: re.compile(rf"(?<![\w/@#*.'’\"“-])(?!{_NAMES}\b)(?i:{'|'.join(words)})(?![\w/@*'’-]|\.\w)")
-    for lang, words in _RIGHT.items()
-}
+_WORD = re.compile(rf"(?<![\w/@#*.'’\"“-])(?!{_NAMES}\b)\w(?:[\w'-]*\w)?(?![\w/@*'’-]|\.\w)")
 _ELIDED = (  # behind a letter and a space, which people type for an apostrophe: "c est"
     r"(?:(?<=[Cc] )(?=(?:est|[ée]tait)\b)|(?<=[Dd] )(?=(?:abord|accord|ailleurs|avoir|habitude|[êe]tre)\b)"
     r"|(?<=[JjLl] )(?!(?:as|au|avec|en|est|et|ont|ou|une?)\b)(?=[aeiouyhàâéèêôœ]\w)|(?<=u )(?=[aeiouyhàâéèêôœ]\w)"
@@ -279,7 +276,7 @@ def plain_spelling(text: str, src_lang: str) -> str:
     >>> plain_spelling("Sa va bien, mersi. C est bon", "fr")
     "Ça va bien, merci. C'est bon"
     """
-    text = with_words(text, _WORDS[src_lang], _RIGHT[src_lang])
+    text = with_words(text, _WORD, _RIGHT[src_lang])
     for pattern, words in _PATTERNS[src_lang]:
         text = pattern.sub(partial(expanded, words), text)
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from translate.translator.guards.forms import Form, Kept, nothing
@@ -63,14 +64,16 @@ _WORDS_TOO = (  # names where they are all of a text
     "Jo Lily Luc Mandy Mark Nick Olivier Pete Pierre Ray Rick Rob Spencer Sue Travis Trudy Wade Wes"
 )
 _FIRST = "|".join(f"{_MEN} {_WOMEN}".split())
+_EVERY = frozenset(f"{_MEN} {_WOMEN} {_WORDS_TOO}".split())
+_WORD = re.compile(r"\w+")
 _SURNAME = r" (?:[DLO]['’])?[A-ZÀ-Þ][a-zß-öø-ÿœ]+(?:[A-Z-][A-Za-zß-öø-ÿœ]+)?"
 _NAME = (
     rf"(?:(?:Jean-)?+(?:{_FIRST})\b(?:[ -](?:{_FIRST})\b)?+(?: [A-Z]\.)?+(?:{_SURNAME})?+"
     rf"|(?:{'|'.join(_WORDS_TOO.split())})\b)"
 )
-_NAMES = re.compile(rf"{_NAME}(?:(?:, | & | and | et ){_NAME})*+[,.!?]?")
-_CLOSING = re.compile(rf"(?P<words>[^,.!?]+), (?P<name>{_NAME})(?P<mark>[.!]?)")
-_ONE_NAME = re.compile(rf"(?<![\w-])(?:{_FIRST})(?![\w'’-]| (?:d['’]|(?:le|la|the|[IVX]+)\b))")  # not Jeanne d'Arc
+_NAMES = rf"{_NAME}(?:(?:, | & | and | et ){_NAME})*+[,.!?]?"
+_CLOSING = rf"(?P<words>[^,.!?]+), (?P<name>{_NAME})(?P<mark>[.!]?)"
+_ONE_NAME = rf"(?<![\w-])(?:{_FIRST})(?![\w'’-]| (?:d['’]|(?:le|la|the|[IVX]+)\b))"  # not Jeanne d'Arc
 _AND = {"en": (" et ", " and "), "fr": (" and ", " et ")}  # by the language of the translation
 _STAND_INS = {  # names that the model knows, of men and of women, and whether French elides "de" and "que" before them
     ("man", False): "Tom",
@@ -123,7 +126,9 @@ def copy_names(
         if _is_known(found[place]) or kept(text):
             continue
         own = form(text)
-        if _NAMES.fullmatch(own.text):
+        if _EVERY.isdisjoint(_WORD.findall(own.text)):
+            continue
+        if _pattern(_NAMES).fullmatch(own.text):
             results[place] = _copied(own, found[place])
         elif one := _without_name(own) or _with_stand_in(own):
             named[place] = one
@@ -134,6 +139,12 @@ def copy_names(
     return results
 
 
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    """Compile one of the long expressions, which takes a twentieth of a second, when the first name comes."""
+    return re.compile(expression)
+
+
 def _is_known(found: Translation) -> bool:
     """Return whether a translation is in the memory, as its score tells."""
     return found.score == 0
@@ -141,7 +152,7 @@ def _is_known(found: Translation) -> bool:
 
 def _without_name(own: Form) -> _Named | None:
     """Return the end of a letter or the like to be read without its name."""
-    closing = _CLOSING.fullmatch(own.text)
+    closing = _pattern(_CLOSING).fullmatch(own.text)
     return _Named(own, closing, f"{closing['words']},", "") if closing else None
 
 
@@ -149,7 +160,7 @@ def _with_stand_in(own: Form) -> _Named | None:
     """Return a short text with one name to be read with another one."""
     if len(own.text.split()) > _MOST_WORDS:
         return None
-    names = list(_ONE_NAME.finditer(own.text))
+    names = list(_pattern(_ONE_NAME).finditer(own.text))
     if len(names) != 1 or any(name in own.text for name in _STAND_INS.values()):
         return None
     (name,) = names
