@@ -1,10 +1,8 @@
 """The command `python -m translate.infer`, as a user meets it."""
 
 import gzip
-import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,70 +10,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
+from infer_command import InferCommand
 
-from translate.config.decode import DecodeConfig
-from translate.config.model import ModelConfig
 from translate.data.cleaning import clean_text
 from translate.data.readers import read_table
-from translate.data.tokenizer import Tokenizer
 from translate.infer.__main__ import main, parse
-from translate.model.transformer import build_model
-from translate.translator.bundle import BundleConfig, find_model, save_bundle
 from translate.translator.translator import Translator
 
 COMMAND = [sys.executable, "-m", "translate.infer"]
 
 
-@pytest.fixture(scope="module")
-def model_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    tokenizer = Tokenizer.train(["a cat sat by the sea"] * 9, ["un chat assis à la mer"] * 9, vocab_size=295)
-    size = tokenizer.src_vocab_size
-    network = ModelConfig(
-        d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, tie_output=False
-    )
-    decode = DecodeConfig(beam_size=3, max_output_len=8)
-    config = BundleConfig("en", "fr", size, size, "0.1.0", max_src_len=40, model=network, decode=decode)
-    torch.manual_seed(0)
-    path = tmp_path_factory.mktemp("run") / "model"
-    save_bundle(path, build_model(network, size, size), tokenizer, config)
-    return str(path)
-
-
-@pytest.fixture
-def translator(model_path: str) -> Translator:
-    return Translator.load(model_path, device="cpu")
-
-
-class Command:
-    """Calls `main` with bytes on stdin and returns the bytes of stdout."""
-
-    def __init__(self, model: str, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[bytes]) -> None:
-        self.model, self.monkeypatch, self.capture, self.err = model, monkeypatch, capture, b""
-
-    def __call__(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))  # type: ignore[arg-type]
-        try:
-            assert main(["--model", self.model, "--device", "cpu", *arguments]) == 0
-        finally:
-            out, self.err = self.capture.readouterr()
-            self.out = out
-        return out
-
-
-@pytest.fixture
-def infer(model_path: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Command:
-    return Command(model_path, monkeypatch, capfdbinary)
-
-
-def test_arguments_are_translated_one_per_line(infer: Command, translator: Translator) -> None:
+def test_arguments_are_translated_one_per_line(infer: InferCommand, translator: Translator) -> None:
     sentences = ["a cat", "", "the sea"]
     expected = [translation.text for translation in translator.translate(sentences)]
     assert infer(*sentences).decode().split("\n") == [*expected, ""]
     assert infer.err == b""
 
 
-def test_every_line_of_any_input_is_one_line(infer: Command) -> None:
+def test_every_line_of_any_input_is_one_line(infer: InferCommand) -> None:
     odd = ["a cat", "", "  ", "😀 \x00\x1b[1m", "a\u2028b\x0b\x85c", "x" * 3000, "word " * 400, "é\u0301", "a\rb"]
     data = b"\xef\xbb\xbf" + "\r\n".join(odd).encode()
     out = infer("--greedy", stdin=data).decode()
@@ -86,7 +38,7 @@ def test_every_line_of_any_input_is_one_line(infer: Command) -> None:
     assert infer("a cat", "--greedy").decode() == lines[0] + "\n"
 
 
-def test_files_stream_line_by_line(infer: Command, tmp_path: Path, translator: Translator) -> None:
+def test_files_stream_line_by_line(infer: InferCommand, tmp_path: Path, translator: Translator) -> None:
     source, target = tmp_path / "in.en", tmp_path / "out.fr"
     source.write_bytes(b"a cat\n\nthe sea")
     assert infer("--input", str(source), "--output", str(target)) == b""
@@ -95,113 +47,6 @@ def test_files_stream_line_by_line(infer: Command, tmp_path: Path, translator: T
     with pytest.raises(ValueError, match="is the file of --input"):
         infer("--input", str(source), "--output", str(source))
     assert source.read_bytes() == b"a cat\n\nthe sea"
-
-
-PAIRS = ("a cat\tun chat", "the sea\tla mer", "a\t", "sea cat\tmer", "by\tà")
-
-
-@pytest.mark.parametrize(
-    ("options", "lines_each"),
-    [
-        *(
-            (["--greedy"], 1),
-            (["--num-hypotheses", "2"], 2),
-            (["--json", "--num-hypotheses", "2"], 1),
-            (["--score"], 1),
-        ),
-        *((["--pairs", "--greedy"], 1), (["--pairs", "--num-hypotheses", "2"], 2)),
-    ],
-)
-def test_an_output_cut_anywhere_is_continued_after_its_whole_lines(
-    infer: Command, tmp_path: Path, options: list[str], lines_each: int
-) -> None:
-    source, target = tmp_path / "in.en", tmp_path / "out.fr"
-    lines = PAIRS if "--score" in options else ["a cat", "", "the sea", "", "a cat sat by the sea"]
-    source.write_bytes("\n".join(lines).encode())
-    command = ["--input", str(source), "--output", str(target), *options]
-    infer(*command)
-    whole = target.read_bytes()
-    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
-    header = "--pairs" in options
-    assert len(ends) == header + len(lines) * lines_each
-    for cut in (0, ends[0] - 1, ends[2], ends[2] + 1, ends[-2], len(whole) - 1, len(whole)):
-        target.write_bytes(whole[:cut].replace(b"a", b"@"))  # what is there already stays as it is
-        infer("--resume", *command)
-        kept = sum(end <= cut for end in ends)
-        if header:
-            kept = max(0, kept - 1) // lines_each * lines_each
-            kept += kept > 0  # an output without any pair is begun anew
-        elif lines_each > 1:
-            kept = max(0, kept - 1) // 2 * 2  # the last input's lines may not be all there
-        kept_bytes = ends[kept - 1] if kept else 0
-        assert target.read_bytes() == whole[:kept_bytes].replace(b"a", b"@") + whole[kept_bytes:]
-
-
-def test_a_stopped_run_says_how_to_go_on_and_goes_on_as_it_began(
-    infer: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
-    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
-    prefixes = tmp_path / "prefixes.fr"
-    prefixes.write_text("un\n\n\n\nla\n")
-    command = ["--input", str(source), "--output", str(target), "--prefixes", str(prefixes), "-v"]
-    infer(*command)
-    whole, translate = target.read_bytes(), Translator.translate
-    assert not record.exists()
-
-    def stop(self: Translator, texts: list[str], **settings: object) -> object:
-        if "by the sea" in texts:
-            raise KeyboardInterrupt
-        return translate(self, texts, **settings)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr("translate.infer.lines.LINES", 2)
-        patch.setattr(Translator, "translate", stop)
-        with pytest.raises(KeyboardInterrupt):
-            infer(*command)
-    assert caplog.messages[-1] == f"stopped: the same command with --resume goes on where {target} ends"
-    stopped = target.read_bytes()
-    assert stopped.count(b"\n") == 2
-    with pytest.raises(ValueError, match=r"begun with other settings .*beam_size 1, before None"):
-        infer(*command, "--resume", "--greedy")
-    source.write_text("a dog\nthe sea\nby the sea\n\na\n")
-    with pytest.raises(ValueError, match="the input is not the one"):
-        infer(*command, "--resume")
-    source.write_text("a cat\nthe sea\nby the sea\n\na\n")
-    prefixes.write_text("un\n\n\n\nle\n")
-    with pytest.raises(ValueError, match=r"begun with other settings .*prefixes .*prefixes\.fr \(sha256 "):
-        infer(*command, "--resume")
-    prefixes.write_text("un\n\n\n\nla\n")
-    assert (target.read_bytes(), record.exists()) == (stopped, True)
-    infer(*command, "--resume", "--batch-tokens", "7")
-    assert "2 of 5 lines are done" in caplog.text
-    assert b"5/5" in infer.err
-    assert caplog.messages[-1].startswith("3 lines in")
-    assert target.read_bytes() == whole
-    assert not record.exists()
-
-
-def test_an_output_of_something_else_is_not_continued(
-    infer: Command, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    source, target, record = tmp_path / "in.en", tmp_path / "out.fr", tmp_path / "out.fr.resume"
-    source.write_text("a cat\nthe sea\n")
-    command = ["--input", str(source), "--output", str(target), "--resume"]
-    for written, options, message in (
-        ("one\ntwo\nthree\n", [], "answers 3 lines, and the input has 2"),
-        ("one\ntwo\n", ["--num-hypotheses", "2"], "should come next and begin with its number, not with 'one"),
-        ("1\t0.1\tone\n3\t0.1\tthree\n", ["--num-hypotheses", "2"], "input 2 should come next .*not with '3'"),
-    ):
-        target.write_text(written)
-        with pytest.raises(ValueError, match=message):
-            infer(*command, *options)
-        assert target.read_text() == written
-        assert "is not checked" in caplog.text
-    record.write_text("{")
-    with pytest.raises(ValueError, match=r"out\.fr\.resume is damaged; delete it"):
-        infer(*command)
-    with pytest.raises(ValueError, match="--resume goes from a file to a file"):
-        infer("--input", str(source), "--output", "/dev/null", "--resume")
 
 
 MANY = """
@@ -237,7 +82,7 @@ def test_memory_does_not_grow_with_the_file(model_path: str, tmp_path: Path) -> 
     assert float(done.stdout) < 8  # MiB; its lines alone are 9 MiB, and more as strings
 
 
-def test_search_options_reach_the_search(infer: Command, translator: Translator) -> None:
+def test_search_options_reach_the_search(infer: InferCommand, translator: Translator) -> None:
     (expected,) = translator.translate(["a cat"], beam_size=1, min_output_len=2, max_output_len=4, length_penalty=0.0)
     options = ["--greedy", "--min-output-len", "2", "--max-output-len", "4", "--length-penalty", "0"]
     found = json.loads(infer("--json", "--batch-tokens", "7", *options, "a cat"))
@@ -246,7 +91,7 @@ def test_search_options_reach_the_search(infer: Command, translator: Translator)
     assert found["score"] == pytest.approx(found["hypotheses"][0]["log_prob"], abs=1e-9)
 
 
-def test_several_hypotheses_are_numbered_lines(infer: Command, translator: Translator) -> None:
+def test_several_hypotheses_are_numbered_lines(infer: InferCommand, translator: Translator) -> None:
     lines = infer("--num-hypotheses", "2", stdin=b"a cat\n\nthe sea\n").decode().splitlines()
     rows = [line.split("\t") for line in lines]
     assert [row[0] for row in rows] == ["1", "1", "2", "2", "3", "3"]
@@ -256,7 +101,7 @@ def test_several_hypotheses_are_numbered_lines(infer: Command, translator: Trans
     assert [row[1:] for row in rows[2:4]] == [["0.0000", ""]] * 2
 
 
-def test_pairs_are_read_back_as_they_were_written(infer: Command, translator: Translator, tmp_path: Path) -> None:
+def test_pairs_are_read_back_as_they_were_written(infer: InferCommand, translator: Translator, tmp_path: Path) -> None:
     odd = ["a cat", "en\tfr", "", '"a" ""cat', '"', "a\tcat\t", " the\rsea ", "\u2028", "en"]
     path = tmp_path / "pairs.tsv"
     path.write_bytes(infer("--pairs", stdin="\n".join(odd).encode()))
@@ -269,7 +114,7 @@ def test_pairs_are_read_back_as_they_were_written(infer: Command, translator: Tr
     assert pairs == [("a cat", texts[0]), ("a cat", texts[1]), ("", ""), ("", "")]
 
 
-def test_prefixes_begin_the_translations(infer: Command, translator: Translator, tmp_path: Path) -> None:
+def test_prefixes_begin_the_translations(infer: InferCommand, translator: Translator, tmp_path: Path) -> None:
     expected = translator.translate(["a cat", "", "the sea"], prefixes=["la", "la", "la"])
     assert infer("--prefix", "la", stdin=b"a cat\n\nthe sea\n").decode().splitlines() == [one.text for one in expected]
     assert expected[0].text.startswith("la")
@@ -282,7 +127,7 @@ def test_prefixes_begin_the_translations(infer: Command, translator: Translator,
         infer("--prefixes", str(file), "a cat")
 
 
-def test_terms_may_come_from_a_pipe(infer: Command) -> None:
+def test_terms_may_come_from_a_pipe(infer: InferCommand) -> None:
     read, write = os.pipe()
     os.write(write, b"cat\tMINOU\n")
     os.close(write)
@@ -300,7 +145,7 @@ def test_terms_may_come_from_a_pipe(infer: Command) -> None:
     ],
 )
 def test_prefixes_that_cannot_work_leave_the_output_as_it_was(
-    infer: Command, tmp_path: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+    infer: InferCommand, tmp_path: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in (("lines", "a cat\n"), ("terms", "sea\tmer\n"), ("out", "precious")):
@@ -312,7 +157,7 @@ def test_prefixes_that_cannot_work_leave_the_output_as_it_was(
     assert Path("out").read_text() == "precious"
 
 
-def test_packed_input_is_read_as_text_is(infer: Command, tmp_path: Path) -> None:
+def test_packed_input_is_read_as_text_is(infer: InferCommand, tmp_path: Path) -> None:
     lines = "".join(f"a cat {number}\n" for number in range(30)).encode()
     (tmp_path / "lines").write_bytes(lines)
     (tmp_path / "lines.gz").write_bytes(gzip.compress(lines))
@@ -328,14 +173,16 @@ def test_packed_input_is_read_as_text_is(infer: Command, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("damage", [lambda packed: packed[:-12], lambda packed: packed[:20], lambda packed: b"a cat\n"])
-def test_a_damaged_packed_input_is_said_to_be(infer: Command, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_packed_input_is_said_to_be(
+    infer: InferCommand, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     (tmp_path / "lines.gz").write_bytes(damage(gzip.compress(b"a cat\n" * 30)))
     with pytest.raises(ValueError, match=r"lines\.gz: not gzip, or damaged \("):
         infer("--input", str(tmp_path / "lines.gz"))
 
 
 @pytest.mark.parametrize("option", ["--input", "--prefixes", "--terms"])
-def test_a_file_that_is_read_is_not_overwritten(infer: Command, tmp_path: Path, option: str) -> None:
+def test_a_file_that_is_read_is_not_overwritten(infer: InferCommand, tmp_path: Path, option: str) -> None:
     (tmp_path / "lines").write_text("a cat\n")
     (tmp_path / "file").write_text("sea\tmer\n")
     given = [] if option == "--input" else ["--input", str(tmp_path / "lines")]
@@ -344,7 +191,7 @@ def test_a_file_that_is_read_is_not_overwritten(infer: Command, tmp_path: Path, 
     assert (tmp_path / "file").read_text() == "sea\tmer\n"
 
 
-def test_json_is_one_object_per_line(infer: Command) -> None:
+def test_json_is_one_object_per_line(infer: InferCommand) -> None:
     objects = [json.loads(line) for line in infer("--json", "--num-hypotheses", "2", stdin=b"a cat\n\n").splitlines()]
     assert [found["src"] for found in objects] == ["a cat", ""]
     assert list(objects[0]) == ["src", "text", "score", "hypotheses", "tgt_lang"]
@@ -354,7 +201,7 @@ def test_json_is_one_object_per_line(infer: Command) -> None:
     assert objects[1] == {"src": "", "text": "", "score": 0.0, "hypotheses": [], "tgt_lang": "fr"}
 
 
-def test_sampling_options_reach_the_samples(infer: Command, translator: Translator) -> None:
+def test_sampling_options_reach_the_samples(infer: InferCommand, translator: Translator) -> None:
     for option, search in (("--sample", "sample"), ("--sample-distinct", "sample_distinct")):
         settings = {"search": search, "temperature": 2.0, "top_k": 50, "top_p": 0.9, "seed": 4, "num_hypotheses": 3}
         (expected,) = translator.translate(["a cat"], **settings)  # type: ignore[arg-type]
@@ -365,14 +212,14 @@ def test_sampling_options_reach_the_samples(infer: Command, translator: Translat
         infer("--temperature", "2", "a cat")
 
 
-def test_invalid_utf8_stops_after_the_lines_before_it(infer: Command) -> None:
+def test_invalid_utf8_stops_after_the_lines_before_it(infer: InferCommand) -> None:
     with pytest.raises(ValueError, match="stdin, line 2: invalid UTF-8"):
         infer(stdin=b"a cat\nb\xffd\n")
     assert infer.out.count(b"\n") == 1
     assert infer("--errors=replace", stdin=b"a cat\nb\xffd\n").count(b"\n") == 2
 
 
-def test_verbose_shows_progress_on_stderr_and_logs(infer: Command, caplog: pytest.LogCaptureFixture) -> None:
+def test_verbose_shows_progress_on_stderr_and_logs(infer: InferCommand, caplog: pytest.LogCaptureFixture) -> None:
     assert infer("-v", stdin=b"a cat\n\n").count(b"\n") == 2
     assert "precision 32" in caplog.text
     assert "2 lines in" in caplog.text
@@ -381,13 +228,13 @@ def test_verbose_shows_progress_on_stderr_and_logs(infer: Command, caplog: pytes
 
 @pytest.mark.parametrize("arguments", [("a cat", "un chat"), ()])
 def test_progress_has_a_total_only_where_the_number_of_pairs_is_known(
-    infer: Command, arguments: tuple[str, ...]
+    infer: InferCommand, arguments: tuple[str, ...]
 ) -> None:
     infer("-v", "--score", *arguments, stdin=b"a cat\tun chat\nthe sea\tla mer\n")
     assert (b"| 0/1 [" in infer.err, b"0line [" in infer.err) == (bool(arguments), not arguments)
 
 
-def test_a_bad_setting_is_refused_before_input_is_read(infer: Command) -> None:
+def test_a_bad_setting_is_refused_before_input_is_read(infer: InferCommand) -> None:
     with pytest.raises(ValueError, match="beam_size"):
         infer("--beam-size", "0")
 
@@ -460,32 +307,6 @@ def test_a_line_typed_is_answered_and_an_interrupt_ends_quietly(model_path: str)
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
-def test_an_output_that_does_not_fit_is_named_and_can_be_resumed(
-    infer: Command, tmp_path: Path, small_files: Callable[[int], None]
-) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
-    source.write_text("a cat\n" * 50)
-    small_files(2000)
-    with pytest.raises(OSError, match="File too large") as error:
-        infer("--input", str(source), "--output", str(output), "--json", "--greedy")
-    assert error.value.filename == str(output)
-    assert (tmp_path / "out.resume").is_file()
-    small_files(1_000_000)
-    infer("--input", str(source), "--output", str(output), "--json", "--greedy", "--resume")
-    assert output.read_text().count("\n") == 50
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
-
-
-def test_an_output_stays_as_it_was_where_its_record_cannot_be_written(infer: Command, tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
-    source.write_text("a cat\n")
-    output.write_text("of before\n")
-    (tmp_path / "out.resume").mkdir()  # what a folder without the right to write does to users other than root
-    with pytest.raises(OSError, match=r"out\.resume"):
-        infer("--input", str(source), "--output", str(output), "--greedy")
-    assert output.read_text() == "of before\n"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("to", ["--output", "stdout"])
 def test_a_full_disk_is_one_line_and_status_2(model_path: str, to: str) -> None:
@@ -497,63 +318,6 @@ def test_a_full_disk_is_one_line_and_status_2(model_path: str, to: str) -> None:
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("error: /dev/full: No space left" if to == "--output" else "error: No space left")
-
-
-def test_an_output_is_on_the_disk_before_its_record_goes(
-    infer: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "in").write_text("a cat\n")
-    fsync, synced = os.fsync, []
-
-    def watched(descriptor: int) -> None:
-        synced.append((os.fstat(descriptor).st_ino, (tmp_path / "out.resume").exists()))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", watched)
-    infer("--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--greedy")
-    assert ((tmp_path / "out").stat().st_ino, True) in synced
-    assert not (tmp_path / "out.resume").exists()
-
-
-@pytest.mark.parametrize("changed", ["weights", "tokenizer", "settings", "model card"])
-def test_an_output_is_not_continued_by_another_model_in_the_same_place(
-    model_path: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-    tmp_path: Path,
-    changed: str,
-) -> None:
-    model, source, target = tmp_path / "model", tmp_path / "in.en", tmp_path / "out.fr"
-    shutil.copytree(find_model(model_path), model)
-    source.write_text("a cat\nthe sea\n")
-    command = ["--input", str(source), "--output", str(target)]
-    infer = Command(str(model), monkeypatch, capfdbinary)
-    with monkeypatch.context() as patch:
-        patch.setattr(Translator, "translate", raising(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            infer(*command)
-    target.write_text("le chat\n")  # as if one line had been done
-    name = {"weights": "model.safetensors", "tokenizer": "tokenizer.model", "settings": "config.yaml"}.get(changed)
-    with (model / (name or "README.md")).open("ab") as file:
-        file.write(b"\n")
-    if name is None:
-        infer(*command, "--resume")
-        assert target.read_text().startswith("le chat\n")
-    else:
-        with pytest.raises(ValueError, match=r"begun with other settings .*: model .*model \(sha256 .*, before "):
-            infer(*command, "--resume")
-        assert target.read_text() == "le chat\n"
-
-
-def raising(error: type[BaseException]) -> Callable[..., object]:
-    """A function that only raises."""
-
-    def function(self: object, texts: list[str], **settings: object) -> object:
-        if texts:
-            raise error
-        return []
-
-    return function
 
 
 @pytest.mark.parametrize("names_it", [True, False])
