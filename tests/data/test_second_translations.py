@@ -1,13 +1,12 @@
 """Second translations of sentences of Tatoeba: the form of their files, and how sentences find them."""
 
 import csv
-import functools
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus_text import has_french_spaces, is_plain
+from corpus_text import has_french_spaces, is_plain, rows
 
 from translate.config.data import DataConfig
 from translate.config.parts import PartConfig
@@ -21,40 +20,39 @@ FOLDER = ROOT / "data" / "second_translations"
 TATOEBA = ROOT.parent / "shared" / "corpora" / "tatoeba"
 
 
-@functools.cache
-def lines(lang: str) -> list[list[str]]:
-    """The header of a file and its rows."""
-    return [line.split("\t") for line in (FOLDER / f"{lang}.tsv").read_text(encoding="utf-8").splitlines()]
+def translations(lang: str) -> list[tuple[str, ...]]:
+    """The hashes and texts of a file, without its header."""
+    return rows(FOLDER / f"{lang}.tsv")[1:]
 
 
 @pytest.mark.parametrize(("lang", "other"), [("en", "fr"), ("fr", "en")])
 def test_a_file_has_a_header_and_lines_of_a_hash_and_a_text_in_plain_characters(lang: str, other: str) -> None:
-    header, *rows = lines(lang)
-    assert header == ["sentence", other]
-    assert not [row for row in rows if len(row) != 2 or not is_plain(row[1])]
-    hashes = [row[0] for row in rows]
+    header, *found = rows(FOLDER / f"{lang}.tsv")
+    assert header == ("sentence", other)
+    assert not [row for row in found if len(row) != 2 or not is_plain(row[1])]
+    hashes = [row[0] for row in found]
     assert hashes == sorted(set(hashes))
     assert all(re.fullmatch("[0-9a-f]{12}", found) for found in hashes)
 
 
 def test_french_has_its_spaces_before_marks() -> None:
-    assert not [text for _, text in lines("en")[1:] if not has_french_spaces(text)]
+    assert not [text for _, text in translations("en") if not has_french_spaces(text)]
 
 
 def test_no_side_is_one_of_the_hundred_judged_sentences() -> None:
     with (ROOT / "docs" / "results" / "general_sentences.csv").open(encoding="utf-8", newline="") as file:
         judged = [row["source"] for row in csv.DictReader(file)]
     assert len(judged) == 100
-    rows = [*lines("en")[1:], *lines("fr")[1:]]
-    assert not {sentence_hash(text) for text in judged} & {found for found, _ in rows}
-    assert not {text.rstrip(".?!").lower() for text in judged} & {text.rstrip(" .?!").lower() for _, text in rows}
+    both = [*translations("en"), *translations("fr")]
+    assert not {sentence_hash(text) for text in judged} & {found for found, _ in both}
+    assert not {text.rstrip(".?!").lower() for text in judged} & {text.rstrip(" .?!").lower() for _, text in both}
 
 
 def test_the_readme_counts_right() -> None:
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     table = re.findall(r"\| `(\w+)\.tsv` \| ([\d,]+) \|", readme)
     assert {lang: int(count.replace(",", "")) for lang, count in table} == {
-        lang: len(lines(lang)) - 1 for lang in ("en", "fr")
+        lang: len(translations(lang)) for lang in ("en", "fr")
     }
 
 
@@ -64,7 +62,7 @@ def test_every_one_belongs_to_a_training_sentence_of_tatoeba() -> None:
     valid = ["valid.en.gz", "valid.fr.gz"]
     corpus = open_corpus(DataConfig(source="mix", root=str(TATOEBA), parts={"again": again}, valid=valid))
     found = sum(1 for _ in corpus.streams()["again"])
-    assert found == sum(len(lines(lang)) - 1 for lang in ("en", "fr"))
+    assert found == sum(len(translations(lang)) for lang in ("en", "fr"))
 
 
 @pytest.fixture

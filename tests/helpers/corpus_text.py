@@ -2,8 +2,14 @@
 
 import re
 import unicodedata
+from pathlib import Path
 
 _WRONG_SPACES = re.compile(r"[^ \s«?!…][?!;](?:\s|$)|\w:(?:\s|$)|«\S|\S»")
+
+
+def rows(path: Path) -> list[tuple[str, ...]]:
+    """Return the lines of a file, the header among them, each cut at its tabs."""
+    return [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def is_plain(text: str) -> bool:

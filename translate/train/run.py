@@ -34,7 +34,7 @@ from translate.train.weights.averaging import average_weights, load_weights
 from translate.train.weights.low_rank import merge_low_rank
 from translate.train.weights.warm_start import (
     inherit_settings,
-    keep_tokenizer,
+    keep_start,
     kept_settings,
     known_capitals,
     load_start,
@@ -88,7 +88,7 @@ def begin(config: TrainConfig, run_dir: Path, data: TranslationDataModule) -> Tr
     if config.init_from and not config.resume:
         if others := other_settings(config):
             say(f"{config.init_from} itself translates with {' '.join(others)}, and this run without")
-        config = keep_tokenizer(config, run_dir, data.tokenizer)
+        config = keep_start(config, run_dir, data.tokenizer)
     if not config.resume:
         _write_settings(config, run_dir, data)
     say(data.cleaning.table(), f"run directory {run_dir}")

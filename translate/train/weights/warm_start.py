@@ -78,11 +78,8 @@ def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
     return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer, data=data), run_dir)
 
 
-def keep_tokenizer(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
-    """Copy the tokenizer into the run's directory, and return the settings that name it there.
-
-    The words with capitals that the start knows go with it.
-    """
+def keep_start(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
+    """Copy tokenizer and words with capitals into the run's directory, and return the settings with its tokenizer."""
     truecaser = Truecaser.load(find_model(config.init_from))
     tokenizer.save(run_dir / _TOKENIZER)
     if truecaser:

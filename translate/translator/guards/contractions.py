@@ -38,7 +38,8 @@ _LENGTHENED = re.compile(  # "sooo", and not "hmmm", "zzzz", "xviii", "Schifffah
     r"(?<![\w/@#*.'`])(?!(?i:ieee|[ivxlcdm]+)\b)(?=\w*(?i:[aeiouyàâéèêô]))(?!(\w)\1+\b)(?!\w*(?:fff|nnn|sss)[a-z])"
     r"(?:(?=\w*([^\W\d_])\2\2)[A-ZÀ-Þ]?[a-zß-öø-ÿœ]{3,}|(?=\w*([A-ZÀ-Þ])\3\3\3)[A-ZÀ-Þ]{4,})(?![\w/@*]|\.\w)"
 )
-_SINGLE = re.compile(r"\w+(?:['-]\w+)*")
+WORD = r"\w+(?:['-]\w+)*"  # or several that are joined
+_SINGLE = re.compile(WORD)
 _MANY_LETTERS = re.compile(r"([^\W\d_])\1\1+", re.IGNORECASE)
 _MANY_MARKS = re.compile(r"[!?]{4,}")
 _DOUBLED = (  # words that people lengthen where they have two of a letter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from translate.translator.guards.contractions import expanded, with_words
+from translate.translator.guards.contractions import WORD, expanded, with_words
 
 _ENGLISH = (
     "abscence=absence, absense=absence, absolutley=absolutely, absolutly=absolutely, accesible=accessible, "
@@ -217,7 +217,7 @@ _RIGHT = {
     lang: dict(word.split("=") for word in words.split(", ")) for lang, words in (("en", _ENGLISH), ("fr", _FRENCH))
 }
 _NAMES = "(?:Frist|Kno|Meny|Noone|Offen|Segond|Stong|Wellcome|Yoru)"
-_WORD = re.compile(rf"(?<![\w/@#*.'’\"“-])(?!{_NAMES}\b)\w(?:[\w'-]*\w)?(?![\w/@*'’-]|\.\w)")
+_WORD = re.compile(rf"(?<![\w/@#*.'’\"“-])(?!{_NAMES}\b){WORD}(?![\w/@*'’-]|\.\w)")
 _ELIDED = (  # behind a letter and a space, which people type for an apostrophe: "c est"
     r"(?:(?<=[Cc] )(?=(?:est|[ée]tait)\b)|(?<=[Dd] )(?=(?:abord|accord|ailleurs|avoir|habitude|[êe]tre)\b)"
     r"|(?<=[JjLl] )(?!(?:as|au|avec|en|est|et|ont|ou|une?)\b)(?=[aeiouyhàâéèêôœ]\w)|(?<=u )(?=[aeiouyhàâéèêôœ]\w)"
