@@ -296,6 +296,7 @@ def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path
     cluster_utils = pytest.importorskip("ray.cluster_utils")
     names = write_inputs(tmp_path / "in", count=6, times=4)
     lengthen(tmp_path / "in" / names[0])
+    handler = signal.getsignal(signal.SIGTERM)
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
         cluster.add_node(num_cpus=1)
@@ -304,6 +305,7 @@ def test_on_a_ray_cluster_of_two_nodes_a_killed_process_changes_nothing(tmp_path
             kill_one_on_ray([*COMMAND, *paths, "--ray", cluster.address], cluster.address, tmp_path / victim, victim)
     finally:
         cluster.shutdown()
+        signal.signal(signal.SIGTERM, handler)  # which Ray replaces
     for victim in ("worker", "driver"):
         assert_as_by_itself(tmp_path / "in", tmp_path / victim, names)
 
