@@ -20,6 +20,7 @@ from translate.config.optim import OptimConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
 from translate.config.trainer import LOGGERS, TrainerConfig
+from translate.data.glossary import Entry, Glossary
 from translate.train import setup
 from translate.train.module import TranslationModule
 from translate.train.optim.schedule import lr_share
@@ -27,6 +28,7 @@ from translate.train.run import Fitted, final_weights, point_latest
 from translate.train.setup import make_checkpoints
 from translate.train.start import make_directory, new_run, train
 from translate.train.weights.averaging import average_weights, load_weights
+from translate.translator.memory import Memory
 
 
 def rows(run_dir: Path, column: str) -> dict[int, float]:
@@ -103,6 +105,27 @@ def test_the_words_with_capitals_of_its_text_go_with_the_model(make_config, tmp_
     longer = replace(config.trainer, max_steps=2)
     train(replace(config, init_from=str(first), tokenizer=TokenizerConfig(), trainer=longer, resume=str(second)))
     assert capitals_of(second) == {"en": {"julie": "Julie"}}
+
+
+def test_what_its_start_has_beside_the_network_goes_with_a_model_that_is_trained_on(make_config, tmp_path) -> None:
+    config = make_config(max_epochs=None, max_steps=1)
+    own = config.data.src_lang, config.data.tgt_lang
+    first = train(replace(config, data=replace(config.data, both_directions=True, language_tags=True)))
+    Memory(own, [("hi there", "salut"), ("Zut", "Zut")]).save(first / "model")
+    Glossary(own, [Entry("=", "dog", "chien")]).save(first / "model")
+    (tmp_path / "own.tsv").write_text("en\tfr\nHi there!\tBonjour !\n", encoding="utf-8")
+    start = replace(config, init_from=str(first), tokenizer=TokenizerConfig())
+    both = replace(start.data, both_directions=True, extra=[str(tmp_path / "own.tsv")])
+    found = Translator.load(train(replace(start, data=both)))
+    assert found.recognizer is not None
+    assert found.memory is not None
+    assert found.memory.pairs == [("Zut", "Zut")]
+    assert found.glossary is not None
+    turned = Translator.load(train(replace(start, data=replace(config.data, src_lang="fr", tgt_lang="en"))))
+    assert turned.recognizer is None
+    assert turned.memory is not None
+    Memory(("en", "de"), [("hi there", "hallo")]).save(first / "model")
+    assert Translator.load(train(start)).memory is None
 
 
 def capitals_of(run_dir: Path) -> dict[str, dict[str, str]]:

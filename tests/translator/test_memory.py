@@ -34,6 +34,14 @@ def memory() -> Memory:
     return Memory(("en", "fr"), PAIRS)
 
 
+def test_text_that_has_another_translation_leaves_it_out_in_either_order_of_languages(memory: Memory) -> None:
+    own = [("sign in", "s'identifier"), ("A cat.", "Un chat"), ("a rise", "quoi de neuf ?"), ("nothing", "rien")]
+    left = [pair for pair in PAIRS if pair[0] not in ("Sign in", "What's new?")]
+    assert memory.agreeing(("en", "fr"), own).pairs == left
+    assert memory.agreeing(("fr", "en"), [pair[::-1] for pair in own]).pairs == left
+    assert memory.agreeing(("en", "fr"), [*own, ("Sign in", "Se connecter")]).find("sign in", "fr") == "se connecter"
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

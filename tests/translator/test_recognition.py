@@ -54,6 +54,15 @@ def test_any_text_is_in_one_of_the_two(recognizer: Recognizer, text: str) -> Non
     assert recognizer.recognize([text])[0] in ("en", "fr")
 
 
+def test_what_another_knew_of_other_n_grams_stays(recognizer: Recognizer) -> None:
+    own = Recognizer.learn(("fr", "en"), ["zut alors"], ["oh dear"], recognizer)
+    text = "Where is the station?"
+    assert own.recognize([text, "Où est la gare ?", "zut", "oh"]) == ["en", "fr", "fr", "en"]
+    alone = Recognizer.learn(("fr", "en"), ["zut alors"], ["oh dear"])
+    assert own.weights["zu"] == alone.weights["zu"] != -recognizer.weights.get("zu", 0)
+    assert own.weights["wher"] == -recognizer.weights["wher"]
+
+
 def test_typographic_apostrophes_count_as_straight_ones() -> None:
     assert list(ngrams("I’ll quit l’ami")) == list(ngrams("I'll quit l'ami"))
 

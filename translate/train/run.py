@@ -20,8 +20,8 @@ from translate.config.trainer import TrainerConfig
 from translate.data.corpus import Corpus
 from translate.data.datamodule import TranslationDataModule
 from translate.model.transformer import Transformer, build_model
-from translate.native.shortlist import PAIRS, Shortlist
 from translate.train import LAST_CHECKPOINT
+from translate.train.beside import learn_beside, learn_shortlist
 from translate.train.callbacks.checkpoints import KeptCheckpoints, Resumable
 from translate.train.callbacks.progress import Progress
 from translate.train.callbacks.rounding import RoundedWeights
@@ -31,21 +31,12 @@ from translate.train.loss.distillation import check_teachers
 from translate.train.parallel.layout import with_layout
 from translate.train.setup import make_checkpoints, make_ema, make_module, make_trainer, prepare_layers
 from translate.train.weights.averaging import average_weights, load_weights
+from translate.train.weights.kept_start import keep_start, kept_beside, kept_settings
 from translate.train.weights.low_rank import merge_low_rank
-from translate.train.weights.warm_start import (
-    inherit_settings,
-    keep_start,
-    kept_settings,
-    known_capitals,
-    load_start,
-    other_settings,
-)
-from translate.translator.beside import Beside
+from translate.train.weights.warm_start import inherit_settings, load_start, other_settings
 from translate.translator.bundle import BundleConfig, save_bundle
 from translate.translator.engines.torch import TorchEngine
-from translate.translator.recognition import Recognizer
 from translate.translator.translator import Translator
-from translate.translator.truecasing import Truecaser
 
 
 @dataclass(frozen=True)
@@ -164,7 +155,7 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
         )
     both_directions = len(bundle.tgt_langs) > 1
     languages = config.data.src_lang, config.data.tgt_lang
-    beside = learn_beside(data, languages, known_capitals(config), both_directions=both_directions)
+    beside = learn_beside(data, languages, kept_beside(config), both_directions=both_directions)
     shortlist = learn_shortlist(data, both_directions=both_directions) if config.trainer.shortlist else None
     save_bundle(run_dir / "model", model.eval(), data.tokenizer, bundle, beside, shortlist)
     say(
@@ -173,29 +164,6 @@ def finish(config: TrainConfig, run_dir: Path, data: TranslationDataModule, fitt
     )
     if config.evaluate:
         evaluate(config, run_dir, data.corpus)
-
-
-def learn_beside(
-    data: TranslationDataModule, languages: tuple[str, str], capitals: Truecaser | None, *, both_directions: bool
-) -> Beside:
-    """Learn from the training text what a translator has beside the network, and take its glossary over."""
-    recognizer = Recognizer.learn(languages, *data.texts()) if both_directions else None
-    truecaser = Truecaser.learn(dict(zip(languages, data.texts(), strict=True)), capitals)
-    return Beside(recognizer=recognizer, glossary=data.glossary, truecaser=truecaser)
-
-
-def learn_shortlist(data: TranslationDataModule, *, both_directions: bool) -> Shortlist:
-    """Learn from the training pairs which tokens a translation may need."""
-    directions = [data.token_ids(PAIRS)]
-    if both_directions:
-        directions.append(data.token_ids(PAIRS)[::-1])
-    tokenizer = data.tokenizer
-    return Shortlist.learn(
-        directions,
-        *(tokenizer.src_vocab_size, tokenizer.tgt_vocab_size),
-        special_ids=(tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id),
-        copies=tokenizer.joint,
-    )
 
 
 def conclude(config: TrainConfig, run_dir: Path, example: str) -> None:

@@ -35,6 +35,18 @@ class Beside(NamedTuple):
         """
         return cls(*(part.load(directory) for part in (Recognizer, Memory, Glossary, Truecaser)))  # type: ignore[arg-type]
 
+    def of_languages(self, languages: tuple[str, str]) -> Beside:
+        """Return what is for these two languages, in either order; words with capitals have each their own."""
+
+        def fits(part: Recognizer | Memory | Glossary | None) -> bool:
+            return part is not None and {*part.languages} == {*languages}
+
+        return self._replace(
+            recognizer=self.recognizer if fits(self.recognizer) else None,
+            memory=self.memory if fits(self.memory) else None,
+            glossary=self.glossary if fits(self.glossary) else None,
+        )
+
     def save(self, directory: Path) -> None:
         """Write what there is into a directory that is being made."""
         for part in self:

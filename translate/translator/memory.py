@@ -7,7 +7,7 @@ one that holds into one of the languages alone that language.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from translate.common.files import write_tsv_gz
@@ -64,6 +64,28 @@ class Memory:
             return _with_first_letter(*known[f"{key}?"], text).rstrip(" ?")
         return None
 
+    def agreeing(self, languages: tuple[str, str], pairs: Iterable[tuple[str, str]]) -> Memory:
+        """Return one without pairs of which text in these languages has one side, and always another beside it.
+
+        >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("Help", "Aide")])
+        >>> memory.agreeing(("en", "fr"), [("Sign in", "Connexion"), ("Help", "Au secours"), ("help.", "aide")]).pairs
+        [('Help', 'Aide')]
+        """
+        turned = languages != self.languages
+        known = [tuple(map(_key, pair[:2])) for pair in self.pairs]
+        beside: list[dict[str, set[str]]] = [{pair[side]: set() for pair in known} for side in (0, 1)]
+        for pair in pairs:
+            keys = [_key(text) for text in (reversed(pair) if turned else pair)]
+            for side in (0, 1):
+                if keys[side] in beside[side]:
+                    beside[side][keys[side]].add(keys[1 - side])
+        kept = [
+            pair
+            for pair, (first, second) in zip(self.pairs, known, strict=True)
+            if second in (beside[0][first] or {second}) and first in (beside[1][second] or {first})
+        ]
+        return Memory(self.languages, kept)
+
     def save(self, directory: Path) -> None:
         """Write `memory.tsv.gz` into a directory that is being made; the same pairs give the same bytes."""
         write_tsv_gz(directory / FILE, (self.languages, *self.pairs))
@@ -108,6 +130,11 @@ def as_in(text: str, source: str, target: str, tgt_lang: str) -> str:
 def _by_key(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     keyed = [(_plain(src), (src, _END.sub("", tgt))) for src, tgt in reversed(pairs)]
     return {src.casefold(): pair for src, pair in keyed} | dict(keyed)
+
+
+def _key(text: str) -> str:
+    """Return what a text has in common with others of one translation."""
+    return _plain(text).casefold()
 
 
 def _plain(text: str) -> str:

@@ -41,8 +41,13 @@ class Recognizer:
     weights: Mapping[str, float]
 
     @classmethod
-    def learn(cls, languages: tuple[str, str], first: Iterable[str], second: Iterable[str]) -> Recognizer:
-        """Learn from texts of each language; n-grams that tell most are kept, the rarest left out."""
+    def learn(
+        cls, languages: tuple[str, str], first: Iterable[str], second: Iterable[str], before: Recognizer | None = None
+    ) -> Recognizer:
+        """Learn from texts of each language; n-grams that tell most are kept, the rarest left out.
+
+        What `before`, of the same languages, has of other n-grams stays.
+        """
         counts = [Counter(gram for text in islice(texts, _TEXTS) for gram in ngrams(text)) for texts in (first, second)]
         totals = [max(1, one.total()) for one in counts]
         weights = {
@@ -51,7 +56,12 @@ class Recognizer:
         }
         telling = {gram: abs(weight) * (counts[0][gram] + counts[1][gram]) for gram, weight in weights.items()}
         kept = sorted(telling, key=lambda gram: (-telling[gram], gram))[:_SIZE]
-        return cls(languages, {gram: round(weights[gram], 2) for gram in sorted(kept)})
+        known = before.weights_for(languages) if before else {}
+        return cls(languages, {**known, **{gram: round(weights[gram], 2) for gram in sorted(kept)}})
+
+    def weights_for(self, languages: tuple[str, str]) -> Mapping[str, float]:
+        """Return the weights with the languages in this order, which may be the other one."""
+        return self.weights if languages == self.languages else {gram: -one for gram, one in self.weights.items()}
 
     def recognize(self, texts: Iterable[str]) -> list[str]:
         """Return the language of each text; one that is too short to tell is in the language of all of them together.

