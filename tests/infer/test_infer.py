@@ -248,6 +248,7 @@ def test_contradicting_options_are_refused(capfd: pytest.CaptureFixture[str]) ->
         (["--pairs", "--json"], "--pairs writes source and translation and nothing else; leave out --json"),
         (["--pairs", "--score"], "leave out --score"),
         (["--pairs", "--alignments"], "leave out --alignments"),
+        (["--to", "en", "--formality", "formal"], "--formality formal is for translations into fr"),
         (["--resume", "--output", "out.fr"], "--resume needs --input FILE and --output FILE"),
     ):
         with pytest.raises(SystemExit) as end:

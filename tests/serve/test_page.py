@@ -75,6 +75,20 @@ def test_it_translates_while_one_types(page: Any) -> None:
     playwright.expect(page.locator("#translation")).to_have_text("")
 
 
+def test_the_reader_is_addressed_as_one_chooses_in_french_alone(page: Any) -> None:
+    translated(page, "You have done a great job.")
+    translation, formality = page.locator("#translation"), page.locator("#formality")
+    for chosen, words in (("formal", "Vous avez"), ("informal", "Tu as")):
+        formality.select_option(chosen)
+        playwright.expect(translation).to_contain_text(words)
+    page.select_option("#target", "en")
+    playwright.expect(formality).to_be_hidden()
+    playwright.expect(translation).to_contain_text("You have")
+    page.select_option("#target", "fr")
+    playwright.expect(formality).to_be_visible()
+    playwright.expect(translation).to_contain_text("Tu as")
+
+
 def test_text_is_text(page: Any) -> None:
     translated(page, "<b>Thank you.</b> <img src=x onerror=alert(1)>")
     assert page.locator("#translation b, #translation img").count() == 0

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from translate.config.fields import check_settings, setting
 
 METRICS = ("chrf", "bleu")  # that outputs can be compared with each other by
+FORMALITIES = ("any", "consistent", "formal", "informal")
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
 
 
@@ -29,6 +30,7 @@ class DecodeChanges(TypedDict, total=False):
     length_guard: bool | None
     copy_guard: bool | None
     form_guard: bool | None
+    formality: str | None
     paragraph_len: int | None
     shortlist: bool | None
     shortlist_check: bool | None
@@ -127,6 +129,14 @@ class DecodeConfig:
         "marks and brackets within a sentence are read apart from its words, dates in one order, ordinals and "
         "millions of a currency as words, and translations get the spaces that their language has beside its marks. "
         "For models that have learnt little such text; not with prefixes.",
+    )
+    formality: str = setting(
+        "any",
+        "Whether translations into French say vous (formal) or tu (informal), as far as the outputs of a beam have it; "
+        "consistent = the same throughout a text, whichever makes it likelier; any = as each sentence comes out. Only "
+        "the sentences of texts that deviate are searched again, with a beam of 12 or more. Not with sampling, mbr or "
+        "prefixes.",
+        choices=FORMALITIES,
     )
     paragraph_len: int = setting(
         32,
@@ -235,6 +245,11 @@ class DecodeConfig:
         penalty = changes.get("diversity_penalty", DecodeConfig.diversity_penalty)
         if result.beam_groups == 1 and penalty != DecodeConfig.diversity_penalty:
             raise ValueError(f"diversity_penalty ({penalty}) does nothing with beam_groups=1; ask for more of them")
+        asked = changes.get("formality") in ("formal", "informal")
+        if asked and (result.search != "beam" or result.mbr != "none"):
+            raise ValueError(
+                f"formality ({result.formality}) chooses among the outputs of a beam; leave sampling and mbr out"
+            )
         if changes.get("mbr", "none") != "none" and result.num_hypotheses == 1:
             raise ValueError(f"mbr ({result.mbr}) chooses among num_hypotheses, which is 1; ask for more of them")
         return result

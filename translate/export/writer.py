@@ -134,7 +134,7 @@ def _settings(config: "BundleConfig", quantization: str, format: str) -> "Export
     positions = _num_positions(config, format)
     settings = ExportedConfig(**vars(config), quantization=quantization, num_positions=positions)
     if format == "onnx":
-        settings.decode = config.decode.changed({"beam_size": 1, "mbr": "none"})  # its search is greedy
+        settings.decode = config.decode.changed({"beam_size": 1, "mbr": "none", "formality": "any"})  # it is greedy
     return settings
 
 

@@ -11,6 +11,7 @@ from dataclasses import fields
 from translate.config.decode import PRECISIONS, DecodeConfig
 from translate.config.flags import add_flag, add_flags
 from translate.infer.lines import decode_line
+from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
 
 _DESCRIPTION = """\
 Translate sentences with a trained model.
@@ -33,6 +34,7 @@ examples:
   python -m translate.infer --sample --num-hypotheses 32 --mbr chrf < text.en > text.fr
   python -m translate.infer --model RUN1 --model RUN2 < text.en > text.fr
   python -m translate.infer --to en < text.fr > text.en
+  python -m translate.infer --formality formal < letter.en > letter.fr
   python -m translate.infer --protect --terms terms.tsv "Dear {name}, see <b>https://example.org</b>."
   python -m translate.infer --score "She is a lawyer." "Elle est avocate."
   paste text.en text.fr | python -m translate.infer --score > log_probs.tsv
@@ -68,6 +70,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--attention cannot be combined with --protect or --terms, where the model reads stand-ins")
     if (args.prefix is not None or args.prefixes) and (args.protect or args.terms):
         parser.error("--prefix and --prefixes cannot be combined with --protect or --terms; leave one of them out")
+    if args.formality in (FORMAL, INFORMAL) and args.to not in (None, LANGUAGE):
+        parser.error(
+            f"--formality {args.formality} is for translations into {LANGUAGE}; leave it or --to {args.to} out"
+        )
     if args.prefix is not None:
         args.prefix = decode_line(os.fsencode(args.prefix), "--prefix", args.errors)
     for name in ("score", "json", "alignments"):

@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from translate.config.decode import FORMALITIES
 from translate.config.serve import ServeConfig
 from translate.serve.documents import html_parts, text_parts
 from translate.serve.errors import ApiError
@@ -27,6 +28,7 @@ from translate.serve.metrics import Metrics
 from translate.serve.models import NAMES, Guess, Models
 from translate.serve.openapi import SPECIFICATION
 from translate.serve.work import Cut, Task, translate_tasks
+from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
 
 logger = logging.getLogger("translate.serve")
 
@@ -121,7 +123,10 @@ class Api:
     ) -> tuple[list[list[str]], list[Guess]]:
         """Return the translations of texts, and the languages that they are in where nobody says so."""
         sources, target, guesses = self.languages_of(fields, texts)
-        tasks = [Task(text, one, target, cut, alternatives) for text, one in zip(texts, sources, strict=True)]
+        tasks = [
+            Task(text, one, target, cut, alternatives, self.formality(fields, one, target))
+            for text, one in zip(texts, sources, strict=True)
+        ]
         return await translate_tasks(lambda: self.models.pool, tasks, request, self.config.deadline), guesses
 
     def languages_of(self, fields: Fields, texts: list[str]) -> tuple[list[str], str, list[Guess]]:
@@ -233,6 +238,13 @@ class Api:
         if kind not in ("text", "html"):
             raise ApiError(400, f"{kind} format is not supported")
         return html_parts if kind == "html" else text_parts
+
+    def formality(self, fields: Fields, source: str, target: str) -> str:
+        """Return what is asked for, or what the model has; raise ApiError if it cannot be had."""
+        asked = fields.choice("formality", FORMALITIES)
+        if asked in (FORMAL, INFORMAL) and target != LANGUAGE:
+            raise ApiError(400, f"Invalid request: formality ({asked}) is for translations into {LANGUAGE}")
+        return asked or self.models.formality(source, target)
 
     def alternatives(self, fields: Fields) -> int:
         """Return how many alternatives are asked for, or raise ApiError if they are too many."""

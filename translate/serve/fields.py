@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.datastructures import FormData, QueryParams, UploadFile
@@ -99,6 +100,17 @@ class Fields:
         if value in (None, False, "false", "0", True, "true", "1"):
             return value in (True, "true", "1")
         raise ApiError(400, f"Invalid request: {name} parameter is neither true nor false")
+
+    def choice(self, name: str, choices: Sequence[str]) -> str | None:
+        """Return a text that is one of several; None if it is missing.
+
+        Raises:
+            ApiError: If it is something else.
+        """
+        value = self.get(name)
+        if value is not None and value not in choices:
+            raise ApiError(400, f"Invalid request: {name} parameter must be one of {', '.join(choices)}")
+        return None if value is None else str(value)
 
     def mapping(self, name: str) -> dict[str, str]:
         """Return texts by texts, of JSON alone.

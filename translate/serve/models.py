@@ -67,6 +67,11 @@ class Models:
         """Return the codes of the languages that a language can be translated into, itself among them."""
         return sorted({src_lang, *(tgt for src, tgt in self.translators if src == src_lang)})
 
+    def formality(self, src_lang: str, tgt_lang: str) -> str:
+        """Return `decode.formality` of the model that translates a pair of languages; "any" if there is none."""
+        translator = self.translators.get((src_lang, tgt_lang))
+        return translator.config.decode.formality if translator else "any"
+
     def guess(self, text: str) -> list[Guess]:
         """Return the languages that a text may be in, the likeliest first."""
         if self.recognizer is None:
@@ -82,7 +87,8 @@ class Models:
         translator = self.translators[first.src_lang, first.tgt_lang]
         decode, count = translator.config.decode, first.num_hypotheses
         group_size = -(-max(decode.beam_size, count) // decode.beam_groups)
-        options = replace(decode, num_hypotheses=count, beam_size=group_size * decode.beam_groups)
+        beam_size = group_size * decode.beam_groups
+        options = replace(decode, num_hypotheses=count, beam_size=beam_size, formality=first.formality)
         texts = [one.text for one in sentences]
         more: Any = {"protect": first.protect, "alignments": first.alignments, "terms": dict(first.terms)}
         return translator.translate(texts, options, **more)

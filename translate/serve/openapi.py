@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from translate import __version__
+from translate.config.decode import FORMALITIES
 
 _TEXT = {"type": "string"}
 _Q = {"description": "Text, or a list of them.", "oneOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
@@ -17,6 +18,12 @@ _GUESS = {
 _SOURCE = {**_TEXT, "description": "Language code, or `auto`.", "examples": ["en"]}
 _TARGET = {**_TEXT, "description": "Language code.", "examples": ["fr"]}
 _ALTERNATIVES = {"type": "integer", "minimum": 0, "default": 0, "description": "More translations."}
+_FORMALITY = {
+    **_TEXT,
+    "enum": list(FORMALITIES),
+    "description": "Whether French says vous (formal) or tu (informal); `consistent`: one of them throughout a text. "
+    "Default: that of the model.",
+}
 _TRANSLATE = {
     "type": "object",
     "required": ["q", "source", "target"],
@@ -26,6 +33,7 @@ _TRANSLATE = {
         "target": _TARGET,
         "format": {**_TEXT, "enum": ["text", "html"], "default": "text"},
         "alternatives": _ALTERNATIVES,
+        "formality": _FORMALITY,
         "api_key": _KEY,
     },
     "examples": [{"q": "Thank you very much.", "source": "auto", "target": "fr", "alternatives": 2}],
@@ -107,6 +115,7 @@ _FILE = {
     "properties": {
         "file": {"type": "string", "contentMediaType": "application/octet-stream"},
         **dict.fromkeys(("source", "target", "api_key"), _TEXT),
+        "formality": _FORMALITY,
     },
     "examples": [{"file": "@letter.txt", "source": "en", "target": "fr"}],
 }
@@ -119,6 +128,7 @@ _V1 = {
         "source": _SOURCE,
         "target": _TARGET,
         "alternatives": _ALTERNATIVES,
+        "formality": _FORMALITY,
         "alignments": {
             "type": "boolean",
             "description": "Link words, which are what spaces separate; not with `protect` or `terms`.",

@@ -32,6 +32,7 @@ class Sentence(NamedTuple):
         protect: Whether tags and placeholders stay, as in `Translator.translate`.
         alignments: Whether words are aligned.
         terms: Source and target of what is translated so, as in `Translator.translate`.
+        formality: As `decode.formality`.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Sentence(NamedTuple):
     protect: bool = False
     alignments: bool = False
     terms: tuple[tuple[str, str], ...] = ()
+    formality: str = "any"
 
     @property
     def bucket(self) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from translate.serve.documents import Part
 from translate.serve.errors import ApiError
 from translate.serve.fields import Fields
 from translate.serve.pool import Sentence
-from translate.serve.work import Task, cut_tasks, finished, queued
+from translate.serve.work import Task, cut_tasks, queued, translate_texts
 from translate.translator.translation import TranslatedHypothesis, Translation
 from translate.translator.translator import Translator
 
@@ -49,16 +49,18 @@ class V1:
         text = fields.text("text")
         self.api.check_length([text])
         (source,), target, guesses = self.api.languages_of(fields, [text])
-        options = self._options(fields)
+        options = self._options(fields, source, target)
         (parts,) = await cut_tasks([Task(text, source, target)])
         sentences = [Sentence(part.text, source, target, *options) for part in parts if part.translated]
-        futures = queued(self.api.models.pool, sentences)
         head: dict[str, Any] = {"source": source, "target": target}
         if guesses:
             head["confidence"] = guesses[0].confidence
         if _STREAM in request.headers.get("accept", ""):
+            futures = queued(self.api.models.pool, sentences)
             return StreamingResponse(self._events(head, parts, futures), media_type=_STREAM)
-        found = iter(await finished(futures, request, self.api.config.deadline))
+        found = iter(
+            await translate_texts(lambda: self.api.models.pool, [sentences], request, self.api.config.deadline)
+        )
         segments = [_segment(part, next(found) if part.translated else None) for part in parts]
         return JSONResponse({**head, "segments": segments})
 
@@ -78,14 +80,15 @@ class V1:
         except ValueError as error:
             raise ApiError(400, f"Invalid request: {error}") from error
 
-    def _options(self, fields: Fields) -> tuple[Any, ...]:
+    def _options(self, fields: Fields, source: str, target: str) -> tuple[Any, ...]:
         """Return what a `Sentence` has behind its languages."""
         terms = fields.mapping("terms")
         alignments, protect = fields.flag("alignments"), fields.flag("protect")
         if alignments and (protect or terms):
             raise ApiError(400, "Invalid request: alignments cannot be combined with protect or terms")
         count = 1 + self.api.alternatives(fields)
-        return count, protect, alignments, tuple(sorted(terms.items()))
+        formality = self.api.formality(fields, source, target)
+        return count, protect, alignments, tuple(sorted(terms.items())), formality
 
     async def _events(
         self, head: Mapping[str, Any], parts: Sequence[Part], futures: Sequence[asyncio.Future[Translation]]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
 from translate.serve.documents import Part, text_parts
 from translate.serve.errors import ApiError
+from translate.serve.formality import in_one_formality
 from translate.serve.pool import Pool, QueueFullError, Sentence
 from translate.translator.translation import Translation
 
@@ -29,6 +31,7 @@ class Task(NamedTuple):
         tgt_lang: Language to translate it into.
         cut: Cuts it into parts, by its format.
         alternatives: How many translations beyond the best one.
+        formality: As `decode.formality`.
     """
 
     text: str
@@ -36,6 +39,7 @@ class Task(NamedTuple):
     tgt_lang: str
     cut: Cut = text_parts
     alternatives: int = 0
+    formality: str = "any"
 
 
 async def translate_tasks(
@@ -53,17 +57,36 @@ async def translate_tasks(
         ApiError: 503 if too many sentences wait, 504 after the deadline.
     """
     parts = await cut_tasks(tasks)
-    sentences = [
-        Sentence(part.text, task.src_lang, task.tgt_lang, 1 + task.alternatives, part.protect)
+    texts = [
+        [
+            Sentence(
+                part.text,
+                *(task.src_lang, task.tgt_lang),
+                num_hypotheses=1 + task.alternatives,
+                protect=part.protect,
+                formality=task.formality,
+            )
+            for part in own
+            if part.translated
+        ]
         for task, own in zip(tasks, parts, strict=True)
-        for part in own
-        if part.translated
     ]
-    found = iter(await finished(queued(pool(), sentences), request, deadline))
+    found = iter(await translate_texts(pool, texts, request, deadline))
     return [
         _joined(own, [next(found) for part in own if part.translated], 1 + task.alternatives)
         for task, own in zip(tasks, parts, strict=True)
     ]
+
+
+async def translate_texts(
+    pool: Callable[[], Pool], texts: Sequence[Sequence[Sentence]], request: Request, deadline: float
+) -> list[Translation]:
+    """Return the translations of the sentences of texts, one after the other; arguments and errors as above."""
+
+    async def translate(sentences: list[Sentence]) -> list[Translation]:
+        return await finished(queued(pool(), sentences), request, deadline)
+
+    return await in_one_formality(texts, await translate(list(chain.from_iterable(texts))), translate)
 
 
 async def cut_tasks(tasks: Sequence[Task]) -> list[list[Part]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from translate.config.decode import DecodeConfig
@@ -15,6 +15,7 @@ from translate.search.hypothesis import Hypothesis
 from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig
 from translate.translator.engines.engine import Engine
+from translate.translator.guards.formality import LANGUAGE, addresses, choose, deviates
 from translate.translator.guards.forms import Form
 from translate.translator.guards.reading import known_label, read_form
 from translate.translator.memory import as_in, may_be_command, without_mark
@@ -23,6 +24,7 @@ from translate.translator.translation import Request, Translation, join_segments
 
 Progress = Callable[[int], object]
 Candidate = tuple[Hypothesis, str]  # an output of a search, and its text
+_BEAM = 12  # in which nearly every sentence that says tu is found with vous, too
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,9 @@ class SegmentTranslator:
         for segment, best in known.items():
             others = [other for other in found.get(segment, ()) if other[1] != best[1]]
             found[segment] = [best, *others][: decode.num_hypotheses]
+        addressed = self._addressed(parts, sources, forms, found, decode)
         translations = {
-            one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
-            for one, own in parts.items()
+            one: join_segments([segment.text for segment in own], addressed[one], decode) for one, own in parts.items()
         }
         empty = Translation("", 0.0, ())
         return [translations.get(one, empty)._replace(tgt_lang=self.config.tgt_lang) for one in requests]
@@ -132,6 +134,44 @@ class SegmentTranslator:
         if output is None and decode.form_guard:
             return known_label(text, self.config.src_lang, tgt_lang)
         return output
+
+    def _addressed(
+        self,
+        parts: Mapping[Request, list[Request]],
+        sources: Mapping[Request, Ids],
+        forms: Mapping[Request, Form],
+        found: Mapping[Request, list[Candidate]],
+        decode: DecodeConfig,
+    ) -> dict[Request, list[list[Candidate]]]:
+        """Return the candidates of each text's segments, first that which says tu or vous as the settings ask for.
+
+        They come from a wider beam, which only the segments of texts that deviate are searched with.
+        """
+        texts = {one: [found[segment] for segment in own] for one, own in parts.items()}
+        if decode.formality == "any" or self.config.tgt_lang != LANGUAGE:
+            return texts
+        if decode.search != "beam" or decode.mbr != "none":
+            return texts
+        firsts = {one: [own[0][1] for own in texts[one]] for one in parts if not one.prefix}
+        deviating = [one for one, own in firsts.items() if deviates(own, decode.formality)]
+        if not deviating:
+            return texts
+        segments = {segment for one in deviating for segment in parts[one] if addresses(found[segment][0][1])}
+        width = max(decode.beam_size, _BEAM)
+        wide = replace(decode, beam_size=width, num_hypotheses=width, beam_groups=1)
+        wider = self._search({segment: sources[segment] for segment in segments}, forms, Counter(), wide, None)
+        for one in deviating:
+            candidates = []
+            for segment in parts[one]:
+                known = {text for _, text in found[segment]}
+                more = [other for other in wider.get(segment, ()) if other[1] not in known]
+                candidates.append([*found[segment], *more])
+            places = choose([[(text, one.log_prob) for one, text in own] for own in candidates], decode.formality)
+            texts[one] = [
+                [own[place], *own[:place], *own[place + 1 :]][: decode.num_hypotheses]
+                for place, own in zip(places, candidates, strict=True)
+            ]
+        return texts
 
     def _search(
         self,

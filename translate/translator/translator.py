@@ -25,6 +25,7 @@ from translate.translator.beside import NOTHING, Beside
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
+from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segment_translator import Progress, SegmentTranslator
@@ -282,6 +283,11 @@ class Translator:
             raise ValueError(
                 f"max_output_len ({decode.max_output_len}) must be at most {end}, the number of positions that this "
                 "model knows"
+            )
+        if decode.formality in (FORMAL, INFORMAL) and LANGUAGE not in (self.config.tgt_lang, *self.config.tgt_langs):
+            raise ValueError(
+                f"formality ({decode.formality}) is for translations into {LANGUAGE}, and this model translates "
+                f"{self._ways}"
             )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")

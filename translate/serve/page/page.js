@@ -2,10 +2,11 @@
 
 const WAIT = 300; // milliseconds after the last key
 const ALTERNATIVES = 3;
+const FORMALITY_OF = "fr"; // the language that can be asked to say tu or vous
 const find = (id) => document.getElementById(id);
 const page = Object.fromEntries(
   ["text", "backdrop", "translation", "source", "target", "swap", "count", "status", "copy", "clear", "theme", "choices",
-    "alternatives", "terms", "attention", "layer", "head", "file", "download"].map((id) => [id, find(id)]),
+    "alternatives", "formality", "terms", "attention", "layer", "head", "file", "download"].map((id) => [id, find(id)]),
 );
 page.attentionDrawer = find("attention-drawer");
 
@@ -42,6 +43,14 @@ function terms() {
   return Object.fromEntries(pairs.filter(([source, target]) => source && target));
 }
 
+function formality() {
+  return page.target.value === FORMALITY_OF ? page.formality.value : "";
+}
+
+function offerFormality() {
+  page.formality.hidden = page.target.value !== FORMALITY_OF;
+}
+
 function later() {
   page.count.textContent = `${page.text.value.length.toLocaleString("en")} characters`;
   page.translation.classList.add("stale");
@@ -59,7 +68,8 @@ async function translate() {
   const own = terms();
   const protect = Object.keys(own).length > 0;
   try {
-    const body = { text, source: page.source.value, target: page.target.value, alternatives: ALTERNATIVES };
+    const languages = { source: page.source.value, target: page.target.value };
+    const body = { text, ...languages, alternatives: ALTERNATIVES, formality: formality() };
     show(await ask("v1/translate", { ...body, ...(protect ? { protect, terms: own } : { alignments: true }) }, request.signal));
   } catch (error) {
     if (error.name !== "AbortError") say(error.message, true);
@@ -223,6 +233,7 @@ function swap() {
   const to = page.target.value;
   page.source.value = to;
   page.target.value = from === to ? [...page.target.options].find((option) => option.value !== to).value : from;
+  offerFormality();
   if (text) page.text.value = text;
   later();
 }
@@ -232,6 +243,7 @@ async function sendFile(file) {
   form.set("file", file);
   form.set("source", page.source.value);
   form.set("target", page.target.value);
+  form.set("formality", formality());
   page.download.textContent = `Translating ${file.name} …`;
   try {
     const answer = await fetch("translate_file", { method: "POST", body: form });
@@ -271,6 +283,7 @@ async function begin() {
   page.target.replaceChildren(...options());
   const { language } = await (await fetch("frontend/settings")).json();
   page.target.value = language.target.code;
+  offerFormality();
   if (page.text.value) later();
 }
 
@@ -279,7 +292,8 @@ page.text.addEventListener("scroll", () => { page.backdrop.scrollTop = page.text
 document.addEventListener("selectionchange", lightFromSource);
 page.terms.addEventListener("input", later);
 page.source.addEventListener("change", translate);
-page.target.addEventListener("change", translate);
+page.target.addEventListener("change", () => { offerFormality(); translate(); });
+page.formality.addEventListener("change", translate);
 page.swap.addEventListener("click", swap);
 page.clear.addEventListener("click", () => { page.text.value = ""; later(); page.text.focus(); });
 page.copy.addEventListener("click", async () => {

@@ -46,7 +46,7 @@ class OnnxEngine(Engine):
     """
 
     name: ClassVar[str] = "an exported ONNX model, whose search is greedy"
-    fixed: ClassVar[Mapping[str, object]] = {"search": "beam", "beam_size": 1}
+    fixed: ClassVar[Mapping[str, object]] = {"search": "beam", "beam_size": 1, "formality": "any"}
 
     def __init__(self, path: Path | str, tokenizer: Tokenizer, *, device: str, precision: str) -> None:
         if device not in ("auto", "cpu"):
