@@ -6,7 +6,6 @@ python docs/results/general_formality.py DIR/tatoeba/valid
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 from sacrebleu.metrics.bleu import BLEU
@@ -27,14 +26,12 @@ def main() -> None:
         starts = range(0, len(sources), joined)
         texts, references = ([" ".join(side[at : at + joined]) for at in starts] for side in (sources, targets))
         for formality in FORMALITIES:
-            begin = time.perf_counter()
             outputs = [one.text for one in translator.translate(texts, tgt_lang="fr", formality=formality)]
-            seconds = time.perf_counter() - begin
             said = [addresses(text) for text in outputs]
             counts = [sum(one == wanted for one in said) for wanted in ({FORMAL}, {INFORMAL}, {FORMAL, INFORMAL})]
             bleu = BLEU().corpus_score(outputs, [references]).score
-            rows.append([str(joined), formality, *map(str, counts), f"{bleu:.1f}", f"{seconds:.1f} s"])
-    head = ["sentences of a text", "formality", "vous", "tu", "both", "BLEU", "time"]
+            rows.append([str(joined), formality, *map(str, counts), f"{bleu:.1f}"])
+    head = ["sentences of a text", "formality", "vous", "tu", "both", "BLEU"]
     print("\n".join(markdown_table(head, rows)))
 
 

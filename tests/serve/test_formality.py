@@ -84,4 +84,4 @@ async def test_only_texts_that_deviate_are_translated_again_and_the_likelier_way
     found = [translation(text, -1.0) for text in ("Vous a", "b", "Tu c", "Tu d", "Tu e", "Tu f", "Vous g")]
     done = await in_one_formality(texts, found, again)
     assert [one.text for one in done] == ["Tu a", "b", "Tu c", "Tu d", "Tu e", "Tu f", "Vous g"]
-    assert asked == [("a", "formal"), ("a", "informal"), ("c", "formal"), ("c", "informal")]
+    assert asked == [("a", "informal"), ("c", "formal")]

@@ -119,7 +119,7 @@ def test_what_its_start_has_beside_the_network_goes_with_a_model_that_is_trained
     found = Translator.load(train(replace(start, data=both)))
     assert found.recognizer is not None
     assert found.memory is not None
-    assert found.memory.pairs == [("Zut", "Zut")]
+    assert found.memory.pairs == [("hi there", "salut", "en"), ("Zut", "Zut")]
     assert found.glossary is not None
     turned = Translator.load(train(replace(start, data=replace(config.data, src_lang="fr", tgt_lang="en"))))
     assert turned.recognizer is None

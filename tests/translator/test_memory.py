@@ -34,12 +34,17 @@ def memory() -> Memory:
     return Memory(("en", "fr"), PAIRS)
 
 
-def test_text_that_has_another_translation_leaves_it_out_in_either_order_of_languages(memory: Memory) -> None:
+def test_what_other_text_translates_otherwise_is_left_out_in_either_order_of_languages(memory: Memory) -> None:
     own = [("sign in", "s'identifier"), ("A cat.", "Un chat"), ("a rise", "quoi de neuf ?"), ("nothing", "rien")]
-    left = [pair for pair in PAIRS if pair[0] not in ("Sign in", "What's new?")]
+    changed = {"Sign in": "en", "What's new?": "fr"}  # into which they still hold
+    left = [(*pair, changed[pair[0]]) if pair[0] in changed else pair for pair in PAIRS]
     assert memory.agreeing(("en", "fr"), own).pairs == left
     assert memory.agreeing(("fr", "en"), [pair[::-1] for pair in own]).pairs == left
     assert memory.agreeing(("en", "fr"), [*own, ("Sign in", "Se connecter")]).find("sign in", "fr") == "se connecter"
+    one_way = Memory(("en", "fr"), [("perfect", "nickel", "en"), ("Log in", "Se connecter", "fr")])
+    own = [("Perfect", "Parfait"), ("Sign in", "Se connecter")]
+    assert one_way.agreeing(("en", "fr"), own).pairs == one_way.pairs
+    assert one_way.agreeing(("en", "fr"), [("nickel", "nickel"), ("Log in", "Connexion")]).pairs == []
 
 
 @pytest.mark.parametrize(

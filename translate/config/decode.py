@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 from translate.config.fields import check_settings, setting
 
 METRICS = ("chrf", "bleu")  # that outputs can be compared with each other by
-FORMALITIES = ("any", "consistent", "formal", "informal")
+FORMAL, INFORMAL = "formal", "informal"
+FORMALITIES = ("any", "consistent", FORMAL, INFORMAL)
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
 
 
@@ -132,10 +133,9 @@ class DecodeConfig:
     )
     formality: str = setting(
         "any",
-        "Whether translations into French say vous (formal) or tu (informal), as far as the outputs of a beam have it; "
-        "consistent = the same throughout a text, whichever makes it likelier; any = as each sentence comes out. Only "
-        "the sentences of texts that deviate are searched again, with a beam of 12 or more. Not with sampling, mbr or "
-        "prefixes.",
+        "Whether translations into French say vous (formal) or tu (informal), as far as the outputs of a beam of 12 or "
+        "more have it; consistent = a text that says both is translated in both ways, and the likelier one is taken; "
+        "any = as each sentence comes out. Not with sampling, mbr or prefixes.",
         choices=FORMALITIES,
     )
     paragraph_len: int = setting(
@@ -245,7 +245,7 @@ class DecodeConfig:
         penalty = changes.get("diversity_penalty", DecodeConfig.diversity_penalty)
         if result.beam_groups == 1 and penalty != DecodeConfig.diversity_penalty:
             raise ValueError(f"diversity_penalty ({penalty}) does nothing with beam_groups=1; ask for more of them")
-        asked = changes.get("formality") in ("formal", "informal")
+        asked = changes.get("formality") in (FORMAL, INFORMAL)
         if asked and (result.search != "beam" or result.mbr != "none"):
             raise ValueError(
                 f"formality ({result.formality}) chooses among the outputs of a beam; leave sampling and mbr out"

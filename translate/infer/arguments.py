@@ -8,10 +8,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields
 
-from translate.config.decode import PRECISIONS, DecodeConfig
+from translate.config.decode import FORMAL, INFORMAL, PRECISIONS, DecodeConfig
 from translate.config.flags import add_flag, add_flags
 from translate.infer.lines import decode_line
-from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
+from translate.translator.guards.formality import FRENCH
 
 _DESCRIPTION = """\
 Translate sentences with a trained model.
@@ -70,10 +70,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error("--attention cannot be combined with --protect or --terms, where the model reads stand-ins")
     if (args.prefix is not None or args.prefixes) and (args.protect or args.terms):
         parser.error("--prefix and --prefixes cannot be combined with --protect or --terms; leave one of them out")
-    if args.formality in (FORMAL, INFORMAL) and args.to not in (None, LANGUAGE):
-        parser.error(
-            f"--formality {args.formality} is for translations into {LANGUAGE}; leave it or --to {args.to} out"
-        )
+    _check_formality(parser, args)
     if args.prefix is not None:
         args.prefix = decode_line(os.fsencode(args.prefix), "--prefix", args.errors)
     for name in ("score", "json", "alignments"):
@@ -213,6 +210,16 @@ def _add_text_flags(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--protect", action="store_true", help="code, tags, URLs, e-mail addresses, {placeholders}, 5 kg, $5 stay")
     add("--terms", metavar="FILE", help="lines of SOURCE, tab, TARGET: words that must be translated this way")
+
+
+def _check_formality(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    asked = args.formality
+    if asked not in (FORMAL, INFORMAL):
+        return
+    if args.to not in (None, FRENCH):
+        parser.error(f"--formality {asked} is for translations into {FRENCH}; leave it or --to {args.to} out")
+    if args.prefix is not None or args.prefixes:
+        parser.error(f"--formality {asked} cannot be combined with --prefix and --prefixes; leave one of them out")
 
 
 def _check_files(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from translate.config.decode import FORMALITIES
+from translate.config.decode import FORMAL, FORMALITIES, INFORMAL
 from translate.config.serve import ServeConfig
 from translate.serve.documents import html_parts, text_parts
 from translate.serve.errors import ApiError
@@ -28,7 +28,7 @@ from translate.serve.metrics import Metrics
 from translate.serve.models import NAMES, Guess, Models
 from translate.serve.openapi import SPECIFICATION
 from translate.serve.work import Cut, Task, translate_tasks
-from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
+from translate.translator.guards.formality import FRENCH
 
 logger = logging.getLogger("translate.serve")
 
@@ -242,8 +242,10 @@ class Api:
     def formality(self, fields: Fields, source: str, target: str) -> str:
         """Return what is asked for, or what the model has; raise ApiError if it cannot be had."""
         asked = fields.choice("formality", FORMALITIES)
-        if asked in (FORMAL, INFORMAL) and target != LANGUAGE:
-            raise ApiError(400, f"Invalid request: formality ({asked}) is for translations into {LANGUAGE}")
+        if target != FRENCH:
+            if asked in (FORMAL, INFORMAL):
+                raise ApiError(400, f"Invalid request: formality ({asked}) is for translations into {FRENCH}")
+            return "any"
         return asked or self.models.formality(source, target)
 
     def alternatives(self, fields: Fields) -> int:

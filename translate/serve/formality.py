@@ -1,41 +1,50 @@
-"""Texts whose sentences say tu and vous: these are translated both ways, and the text says one of them throughout."""
+"""A text of which some sentences say tu and some vous: they are translated again, to say one or the other."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 
+from translate.config.decode import FORMAL, INFORMAL
 from translate.serve.pool import Sentence
-from translate.translator.guards.formality import FORMAL, INFORMAL, addresses, choose, deviates
+from translate.translator.guards.formality import addresses, deviates, log_prob
 from translate.translator.translation import Translation
 
 _BOTH = (FORMAL, INFORMAL)
-Again = Callable[[list[Sentence]], Awaitable[list[Translation]]]
 
 
 async def in_one_formality(
-    texts: Sequence[Sequence[Sentence]], found: Sequence[Translation], again: Again
+    texts: Sequence[Sequence[Sentence]],
+    found: Sequence[Translation],
+    translate: Callable[[list[Sentence]], Awaitable[list[Translation]]],
 ) -> list[Translation]:
-    """Return the translations of all sentences, those of a text that deviate replaced by others that agree.
+    """Return the translations of all sentences, those of a text that deviates all formal or all informal.
 
     Args:
         texts: The sentences of each text.
         found: Their translations, one text after the other.
-        again: Translates sentences.
+        translate: Translates sentences.
     """
-    sentences, translations = list(chain.from_iterable(texts)), list(found)
-    addressed: list[list[int]] = []  # the places of such sentences, of each text that deviates
-    start = 0
+    sentences, results = list(chain.from_iterable(texts)), list(found)
+    deviating, start = list[range](), 0
     for own in texts:
-        places = range(start, start + len(own))
-        start += len(own)
-        if own and own[0].formality == "consistent" and deviates([found[place].text for place in places], "consistent"):
-            addressed.append([place for place in places if addresses(found[place].text)])
-    both = [sentences[place]._replace(formality=one) for places in addressed for place in places for one in _BOTH]
-    others = iter(await again(both) if both else [])
-    for changed in addressed:
-        candidates = [[translations[place], next(others), next(others)] for place in changed]
-        scored = [[(one.text, one.hypotheses[0].log_prob) for one in own] for own in candidates]
-        for place, ways, chosen in zip(changed, candidates, choose(scored, "consistent"), strict=True):
-            translations[place] = ways[chosen]
-    return translations
+        places = range(start, start := start + len(own))
+        if own and own[0].formality == "consistent" and _deviates([found[place] for place in places]):
+            deviating.append(places)
+    wanted = {  # those that do not say so already
+        (place, formality): sentences[place]._replace(formality=formality)
+        for place in chain.from_iterable(deviating)
+        for formality in _BOTH
+        if addresses(found[place].text) - {formality}
+    }
+    again = dict(zip(wanted, await translate(list(wanted.values())) if wanted else (), strict=True))
+    for places in deviating:
+        ways = [[again.get((place, formality), found[place]) for place in places] for formality in _BOTH]
+        agreeing = [way for way in ways if not _deviates(way)]
+        if agreeing:
+            results[places.start : places.stop] = max(agreeing, key=lambda way: sum(map(log_prob, way)))
+    return results
+
+
+def _deviates(translations: Sequence[Translation]) -> bool:
+    return deviates("\n".join(one.text for one in translations), "consistent")

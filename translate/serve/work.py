@@ -81,12 +81,32 @@ async def translate_tasks(
 async def translate_texts(
     pool: Callable[[], Pool], texts: Sequence[Sequence[Sentence]], request: Request, deadline: float
 ) -> list[Translation]:
-    """Return the translations of the sentences of texts, one after the other; arguments and errors as above."""
+    """Return the translations of the sentences of texts, one text after the other.
 
-    async def translate(sentences: list[Sentence]) -> list[Translation]:
-        return await finished(queued(pool(), sentences), request, deadline)
+    Where they cannot be translated again in time, those of a text may say tu and vous.
 
-    return await in_one_formality(texts, await translate(list(chain.from_iterable(texts))), translate)
+    Args:
+        pool: Returns that of the server.
+        texts: The sentences of each text.
+        request: Where it ends before they are done, they are given up.
+        deadline: Seconds that they may take.
+
+    Raises:
+        ApiError: 503 if too many sentences wait, 504 after the deadline.
+    """
+    now = asyncio.get_running_loop().time
+    end = now() + deadline
+
+    async def again(sentences: list[Sentence]) -> list[Translation]:
+        return await finished(queued(pool(), sentences), request, end - now())
+
+    found = await finished(queued(pool(), list(chain.from_iterable(texts))), request, deadline)
+    try:
+        return await in_one_formality(texts, found, again)
+    except ApiError as error:
+        if error.status not in (503, 504):
+            raise
+        return found
 
 
 async def cut_tasks(tasks: Sequence[Task]) -> list[list[Part]]:

@@ -36,7 +36,7 @@ class Beside(NamedTuple):
         return cls(*(part.load(directory) for part in (Recognizer, Memory, Glossary, Truecaser)))  # type: ignore[arg-type]
 
     def of_languages(self, languages: tuple[str, str]) -> Beside:
-        """Return what is for these two languages, in either order; words with capitals have each their own."""
+        """Return what is for these two languages, in either order, and the truecaser, which has each by its code."""
 
         def fits(part: Recognizer | Memory | Glossary | None) -> bool:
             return part is not None and {*part.languages} == {*languages}

@@ -65,25 +65,29 @@ class Memory:
         return None
 
     def agreeing(self, languages: tuple[str, str], pairs: Iterable[tuple[str, str]]) -> Memory:
-        """Return one without pairs of which text in these languages has one side, and always another beside it.
+        """Return this memory without what text in these two languages translates otherwise, each direction by itself.
 
         >>> memory = Memory(("en", "fr"), [("Sign in", "Se connecter"), ("Help", "Aide")])
         >>> memory.agreeing(("en", "fr"), [("Sign in", "Connexion"), ("Help", "Au secours"), ("help.", "aide")]).pairs
-        [('Help', 'Aide')]
+        [('Sign in', 'Se connecter', 'en'), ('Help', 'Aide')]
         """
-        turned = languages != self.languages
-        known = [tuple(map(_key, pair[:2])) for pair in self.pairs]
-        beside: list[dict[str, set[str]]] = [{pair[side]: set() for pair in known} for side in (0, 1)]
-        for pair in pairs:
-            keys = [_key(text) for text in (reversed(pair) if turned else pair)]
+        known = [(_key(first), _key(second)) for first, second, *_ in self.pairs]
+        others: list[dict[str, set[str]]] = [{pair[side]: set() for pair in known} for side in (0, 1)]
+        for texts in pairs:
+            own = [_key(text) for text in (texts if languages == self.languages else reversed(texts))]
             for side in (0, 1):
-                if keys[side] in beside[side]:
-                    beside[side][keys[side]].add(keys[1 - side])
-        kept = [
-            pair
-            for pair, (first, second) in zip(self.pairs, known, strict=True)
-            if second in (beside[0][first] or {second}) and first in (beside[1][second] or {first})
-        ]
+                if own[side] in others[side]:
+                    others[side][own[side]].add(own[1 - side])
+        kept = []
+        for pair, keys in zip(self.pairs, known, strict=True):
+            into = [
+                self.languages[1 - side]
+                for side in (0, 1)
+                if keys[1 - side] in (others[side][keys[side]] or keys)
+                and pair[2:] in ((), (self.languages[1 - side],))
+            ]
+            if into:
+                kept.append(pair if len(into) == 2 else (*pair[:2], *into))
         return Memory(self.languages, kept)
 
     def save(self, directory: Path) -> None:

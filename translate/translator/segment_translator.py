@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from translate.config.decode import DecodeConfig
+from translate.config.decode import FORMAL, INFORMAL, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids, guarded_search
@@ -15,7 +15,7 @@ from translate.search.hypothesis import Hypothesis
 from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig
 from translate.translator.engines.engine import Engine
-from translate.translator.guards.formality import LANGUAGE, addresses, choose, deviates
+from translate.translator.guards.formality import FRENCH, best_place, can_choose, deviates
 from translate.translator.guards.forms import Form
 from translate.translator.guards.reading import known_label, read_form
 from translate.translator.memory import as_in, may_be_command, without_mark
@@ -59,9 +59,10 @@ class SegmentTranslator:
         for segment, best in known.items():
             others = [other for other in found.get(segment, ()) if other[1] != best[1]]
             found[segment] = [best, *others][: decode.num_hypotheses]
-        addressed = self._addressed(parts, sources, forms, found, decode)
+        self._ask_for_formality(found, sources, forms, decode)
         translations = {
-            one: join_segments([segment.text for segment in own], addressed[one], decode) for one, own in parts.items()
+            one: join_segments([segment.text for segment in own], [found[segment] for segment in own], decode)
+            for one, own in parts.items()
         }
         empty = Translation("", 0.0, ())
         return [translations.get(one, empty)._replace(tgt_lang=self.config.tgt_lang) for one in requests]
@@ -119,7 +120,7 @@ class SegmentTranslator:
         tgt_lang = self.config.tgt_lang
         for segment, form in forms.items():
             output = None if segment.prefix else self._look_up(form.text, decode)
-            if output is not None:
+            if output is not None and not (tgt_lang == FRENCH and deviates(output, decode.formality)):
                 ids = self.tokenizer.encode_tgt(output)
                 found[segment] = Hypothesis(tuple(ids), 0.0, 0.0, (0.0,) * len(ids)), form.restore(output, tgt_lang)
         return found
@@ -135,43 +136,29 @@ class SegmentTranslator:
             return known_label(text, self.config.src_lang, tgt_lang)
         return output
 
-    def _addressed(
+    def _ask_for_formality(
         self,
-        parts: Mapping[Request, list[Request]],
+        found: dict[Request, list[Candidate]],
         sources: Mapping[Request, Ids],
         forms: Mapping[Request, Form],
-        found: Mapping[Request, list[Candidate]],
         decode: DecodeConfig,
-    ) -> dict[Request, list[list[Candidate]]]:
-        """Return the candidates of each text's segments, first that which says tu or vous as the settings ask for.
-
-        They come from a wider beam, which only the segments of texts that deviate are searched with.
-        """
-        texts = {one: [found[segment] for segment in own] for one, own in parts.items()}
-        if decode.formality == "any" or self.config.tgt_lang != LANGUAGE:
-            return texts
-        if decode.search != "beam" or decode.mbr != "none":
-            return texts
-        firsts = {one: [own[0][1] for own in texts[one]] for one in parts if not one.prefix}
-        deviating = [one for one, own in firsts.items() if deviates(own, decode.formality)]
+    ) -> None:
+        """Put the best candidate first that says tu or vous as asked for; what deviates is searched again, wider."""
+        if decode.formality not in (FORMAL, INFORMAL) or not can_choose(decode, self.config.tgt_lang):
+            return
+        deviating = [
+            segment for segment, own in found.items() if not segment.prefix and deviates(own[0][1], decode.formality)
+        ]
         if not deviating:
-            return texts
-        segments = {segment for one in deviating for segment in parts[one] if addresses(found[segment][0][1])}
+            return
         width = max(decode.beam_size, _BEAM)
         wide = replace(decode, beam_size=width, num_hypotheses=width, beam_groups=1)
-        wider = self._search({segment: sources[segment] for segment in segments}, forms, Counter(), wide, None)
-        for one in deviating:
-            candidates = []
-            for segment in parts[one]:
-                known = {text for _, text in found[segment]}
-                more = [other for other in wider.get(segment, ()) if other[1] not in known]
-                candidates.append([*found[segment], *more])
-            places = choose([[(text, one.log_prob) for one, text in own] for own in candidates], decode.formality)
-            texts[one] = [
-                [own[place], *own[:place], *own[place + 1 :]][: decode.num_hypotheses]
-                for place, own in zip(places, candidates, strict=True)
-            ]
-        return texts
+        wider = self._search({segment: sources[segment] for segment in deviating}, forms, Counter(), wide, None)
+        for segment in deviating:
+            known = {text for _, text in found[segment]}
+            own = [*found[segment], *(other for other in wider[segment] if other[1] not in known)]
+            place = best_place([text for _, text in own], decode.formality)
+            found[segment] = [own[place], *own[:place], *own[place + 1 :]][: decode.num_hypotheses]
 
     def _search(
         self,

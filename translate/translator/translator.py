@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from translate.common.resources import SHIPPED
-from translate.config.decode import DecodeChanges, DecodeConfig
+from translate.config.decode import FORMAL, INFORMAL, DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.markup.protect import fill_slots, translate_masked
@@ -25,7 +25,7 @@ from translate.translator.beside import NOTHING, Beside
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.guards.formality import FORMAL, INFORMAL, LANGUAGE
+from translate.translator.guards.formality import FRENCH, can_choose, in_one_formality
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segment_translator import Progress, SegmentTranslator
@@ -190,11 +190,18 @@ class Translator:
         texts = texts if isinstance(texts, str) else list(texts)  # a generator, too
         _check_arguments(texts, prefixes, alignments=alignments, keeps=protect or bool(terms))
         if tgt_lang == AUTO:
+            asked = changes.get("formality")
+            if asked in (FORMAL, INFORMAL) and FRENCH not in self.config.tgt_langs:
+                raise ValueError(
+                    f"formality ({asked}) is for translations into {FRENCH}; this model translates {self._ways}"
+                )
             more: Any = {"alignments": alignments, "protect": protect, "terms": terms, "progress": progress, **changes}
             return self._translate_recognized(texts, options, prefixes, more)
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
+        if changes.get("formality") in (FORMAL, INFORMAL):
+            translator._check_formality(str(changes["formality"]), prefixes)
         clean = [clean_text(text) for text in texts]
         if prefixes is not None:
             requests = list(map(Request, clean, [clean_text(prefix or "") for prefix in prefixes]))
@@ -284,13 +291,15 @@ class Translator:
                 f"max_output_len ({decode.max_output_len}) must be at most {end}, the number of positions that this "
                 "model knows"
             )
-        if decode.formality in (FORMAL, INFORMAL) and LANGUAGE not in (self.config.tgt_lang, *self.config.tgt_langs):
-            raise ValueError(
-                f"formality ({decode.formality}) is for translations into {LANGUAGE}, and this model translates "
-                f"{self._ways}"
-            )
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
+
+    def _check_formality(self, formality: str, prefixes: Sequence[str | None] | None) -> None:
+        """Raise ValueError if translations cannot be asked to say tu or vous."""
+        if self.config.tgt_lang != FRENCH:
+            raise ValueError(f"formality ({formality}) is for translations into {FRENCH}, not {self.config.tgt_lang}")
+        if any(prefixes or ()):
+            raise ValueError(f"formality ({formality}) cannot be combined with prefixes; leave one of them out")
 
     def check_prefix(self, prefix: str, decode: DecodeConfig) -> None:
         """Raise ValueError if a prefix leaves no room for anything else in an output."""
@@ -313,18 +322,21 @@ class Translator:
         # what is kept comes through to the letter
         sources = [text if kept(text) else own for text, own in zip(texts, clean, strict=True)]
         translate = partial(self._translate_whole, protect=protect, terminology=terminology)
-        translations = translate(sources, decode, progress)
-        if not guards:
-            return translations
-        return guarded_translations(
-            sources,
-            translations,
-            translate,
-            decode,
-            tokenizer=self.tokenizer,
-            src_lang=self.config.src_lang,
-            tgt_lang=self.config.tgt_lang,
-            kept=kept,
+
+        def run(texts: list[str], decode: DecodeConfig, progress: Progress | None = None) -> list[Translation]:
+            found, langs = translate(texts, decode, progress), (self.config.src_lang, self.config.tgt_lang)
+            if not guards:
+                return found
+            return guarded_translations(
+                texts, found, translate, decode, tokenizer=self.tokenizer, langs=langs, kept=kept
+            )
+
+        found = run(sources, decode, progress)
+        if decode.formality != "consistent" or not can_choose(decode, self.config.tgt_lang):
+            return found
+        return in_one_formality(
+            found,
+            lambda places, formality: run([sources[place] for place in places], replace(decode, formality=formality)),
         )
 
     def _translate_whole(
@@ -359,7 +371,8 @@ class Translator:
             places = [place for place, language in enumerate(languages) if language != tgt_lang]
             some = prefixes and [prefixes[place] for place in places]
             own = [texts[place] for place in places]
-            translations = self.translate(own, options, tgt_lang=tgt_lang, prefixes=some, **more)
+            asked = more if tgt_lang == FRENCH else {**more, "formality": None}
+            translations = self.translate(own, options, tgt_lang=tgt_lang, prefixes=some, **asked)
             found.update(zip(places, translations, strict=True))
         return [found[place] for place in range(len(texts))]
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from translate.translator.guards.acronyms import STAND_INS, find_acronyms, plain_acronyms, with_articles
+from translate.translator.guards.acronyms import (
+    STAND_INS,
+    Acronym,
+    find_acronyms,
+    lacks_article,
+    plain_acronyms,
+    with_articles,
+)
 from translate.translator.translator import Translator
 
 
@@ -109,6 +116,14 @@ def test_articles_are_those_of_the_acronym(text: str, acronym: str, kind: str, t
     assert with_articles(text, acronym, kind, tgt_lang) == expected
 
 
+def test_a_name_that_needs_its_article_has_it_at_the_beginning() -> None:
+    otan, fmi = Acronym(0, "NATO", "l'", "OTAN"), Acronym(4, "IMF", "the, le", "FMI")
+    texts = ("OTAN envoie des troupes", "L'OTAN est là", "Les forces de l'OTAN", "OTAN", "OTAN, UE et ONU")
+    assert [lacks_article(text, otan, "fr") for text in texts] == [True, False, False, False, False]
+    assert not lacks_article("FMI leva", fmi, "fr")
+    assert not lacks_article("OTAN envoie", otan, "en")
+
+
 @pytest.mark.parametrize(("kind", "names"), STAND_INS.items())
 def test_the_general_model_knows_the_stand_ins(general: Translator, kind: str, names: tuple[tuple[str, str], ...]):
     frame = "The {} is here." if kind.startswith("the") else "Tom has one {}." if kind[:2] == "un" else "Tom knows {}."
@@ -124,6 +139,8 @@ def test_the_general_model_knows_the_stand_ins(general: Translator, kind: str, n
         ("The European Union (EU) agreed.", "fr", "L'Union européenne (UE) a accepté."),
         ("Le PIB a augmenté de 2 %.", "en", "The GDP rose by 2%."),
         ("Il travaille pour des ONG.", "en", "He works for NGOs."),
+        ("NASA launched a rocket.", "fr", "La NASA a lancé une fusée."),
+        ("OPEC reduced production.", "fr", "L'OPEP a réduit la production."),
     ],
 )
 def test_the_general_model_translates_them(general: Translator, text: str, tgt_lang: str, output: str) -> None:

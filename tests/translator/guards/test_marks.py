@@ -18,6 +18,17 @@ from translate.translator.translator import Translator
         ("Stop ! ! ! Quoi ? !", "fr", "Stop\u00a0!!! Quoi\u00a0?!"),
         ("Merci :-) Ah…! {a}!", "fr", "Merci :-) Ah…! {a}\u00a0!"),
         ("Dans l' Amazone qu’ il aime, d' 1 'non'.", "fr", "Dans l'Amazone qu’il aime, d'1 'non'."),
+        (
+            "Le adulte dit que à la école il ne est; si ils y vont",
+            "fr",
+            "L'adulte dit qu'à l'école il n'est\u00a0; s'ils y vont",
+        ),
+        (
+            "Donne-le à la une, le un, la onzième, de A à Z. Puis-je aller",
+            "fr",
+            "Donne-le à la une, le un, la onzième, de A à Z. Puis-je aller",
+        ),
+        ("DE AMOUR, que une, le oui, Je aime", "fr", "D'AMOUR, qu'une, le oui, J'aime"),
         ("Du caf&eacute; &amp; a5%20b", "fr", "Du caf&eacute; &amp; a5%20b"),
         (
             'Le «mot", "un" et "deux» a="b" 15"',
@@ -146,10 +157,9 @@ def test_the_model_of_the_package_translates_text_with_marks_within(general: Tra
     assert smiling.text.endswith("triste :(")
     (left,) = general.translate(['He said "no", then left.'], tgt_lang="fr")
     assert "«\u00a0non\u00a0», " in left.text
-    within, either = general.translate(
-        ["My sister (who lives in Paris) left.", "Pay by cash and/or card."], tgt_lang="fr"
-    )
+    (within,) = general.translate(["My sister (who lives in Paris) left."], tgt_lang="fr")
     assert "(qui" in within.text
+    (either,) = general.translate(["Pay by cash and/or card."], tgt_lang="fr")
     assert either.text == "Payez en espèces et/ou par carte."
     (english,) = general.translate(["Payez en espèces et/ou par carte."], tgt_lang="en")
     assert " and/or " in english.text

@@ -9,6 +9,7 @@ const page = Object.fromEntries(
     "alternatives", "formality", "terms", "attention", "layer", "head", "file", "download"].map((id) => [id, find(id)]),
 );
 page.attentionDrawer = find("attention-drawer");
+page.formalityChoice = find("formality-choice");
 
 // What is on the page: sentences and what is between them, each with its translations and the one that is shown.
 const state = { segments: [], source: "", target: "", chosen: -1, attention: null, request: null, timer: 0 };
@@ -48,7 +49,7 @@ function formality() {
 }
 
 function offerFormality() {
-  page.formality.hidden = page.target.value !== FORMALITY_OF;
+  page.formalityChoice.hidden = page.target.value !== FORMALITY_OF;
 }
 
 function later() {

@@ -236,6 +236,18 @@ def _numbered(match: re.Match[str], src_lang: str, kind: str, translation: str) 
     return Acronym(start, match[0], kind, translation)
 
 
+def lacks_article(output: str, acronym: Acronym, tgt_lang: str) -> bool:
+    """Return whether a French translation begins with a name that needs its article: "NASA lancé une fusée".
+
+    >>> nasa = Acronym(0, "NASA", "la", "NASA")
+    >>> [lacks_article(text, nasa, "fr") for text in ("NASA lance", "La NASA lance", "NASA : le budget")]
+    [True, False, False]
+    """
+    if tgt_lang != "fr" or acronym.kind not in _WITH_ARTICLE:
+        return False
+    return re.match(rf"{acronym.translation} [a-zà-ÿ]", output) is not None
+
+
 def with_articles(text: str, acronym: str, kind: str, tgt_lang: str) -> str:
     """Return an English or French translation with the articles of its acronym in place of those of a stand-in.
 

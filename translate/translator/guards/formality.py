@@ -3,42 +3,54 @@
 English says "you" for both, and a model that translates sentence by sentence chooses anew in each of them.
 
 Source: Sennrich et al. 2016, "Controlling Politeness in Neural Machine Translation via Side Constraints", for the task;
-the candidates of a beam are chosen from instead.
+the outputs of a beam are chosen from instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-LANGUAGE = "fr"  # the only one whose words are known here
-FORMAL, INFORMAL = "formal", "informal"
+from translate.config.decode import FORMAL, INFORMAL, DecodeConfig
+from translate.translator.translation import Translation
+
+FRENCH = "fr"  # the only target language in which this is known
 _OTHER = {FORMAL: INFORMAL, INFORMAL: FORMAL}
-_WORSE = 1.0  # nats by which what no candidate says is taken to be less likely than the last of them
 
-_IMPERATIVES = (  # of tu, which hardly are anything else at the start of a sentence before the words below
-    "aide|aie|ajoute|allume|appelle|apporte|arrête|attends|change|cherche|choisis|clique|coupe|demande|dis|donne|écoute|"
-    "écris|envoie|essaie|éteins|explique|fais|ferme|garde|goûte|imagine|laisse|lave|lis|mange|mélange|mets|montre|oublie|"
-    "ouvre|parle|passe|perds|pose|prends|prépare|range|regarde|remets|rends|réponds|reste|retourne|retire|signe|suis|"
-    "tourne|utilise|verse|vérifie"
+_START = r"(?:\A|[.!?…:;«»–—-]\s)"  # of a sentence
+_NOT = "(?:n['’]|ne )"
+_OBJECT = "bien|ça|ce|cela|ces|cet|cette|la|le|les|ma|mes|mon|nos|notre|pas|sa|ses|son|tout|un|une"
+_PRONOUN = "moi|toi|nous|les?|la|lui|leur|en|y"
+_OF_TU = (  # imperatives that are the third person, too, so what follows must be an object
+    "ajoute|allume|appelle|apporte|arrête|coupe|donne|écoute|envoie|essaie|explique|ferme|garde|goûte|imagine|laisse|lave|"
+    "mange|mélange|montre|oublie|ouvre|parle|passe|pose|prépare|range|regarde|retourne|retire|tourne|utilise|verse|vérifie"
 )
-_OBJECTS = "bien|ça|ce|cela|ces|cet|cette|l['’]|la|le|les|ma|mes|mon|nos|notre|pas|sa|ses|son|tout|un|une"
+_OF_TU_ALONE = (  # those that are not
+    "assieds|attends|bois|choisis|dépêche|dis|écris|éteins|fais|lis|mets|perds|prends|remets|rends|réponds|sois|sors|tais|"
+    "va|viens"
+)
+_NOUN_TON = "".join(rf"(?<!\b{word} )" for word in ["le", "un", "ce", "du", "au", "de", "son", "bon", "quel"])
 _INFORMAL = re.compile(
-    r"(?<![\w-])(?:tu|te|toi|ta|tes|(?<!\ble )(?<!\bun )(?<!\bce )(?<!\bdu )ton)(?![\w-])"
-    r"|(?<![\w-])t['’](?=\w)|-(?:t['’]|(?:tu|toi)\b)"
-    r"|\b(?:la|les?|aux?|des|du) tien(?:ne)?s?\b"
-    rf"|(?:\A|[.!?…] )(?:n['’]|ne )?(?:{_IMPERATIVES})(?= (?:{_OBJECTS})(?!\w)| ?!)"
-    r"|(?:\A|[.!?…] )(?:assieds|dépêche|sois|tais|va|viens)(?=[ -])"
-    r"|\b(?!\w*(?:ez|ons)-)(?!(?:dites|es|est|faites|puis)-)\w+[es]-(?:moi|nous|les?|la|lui|leur|en|y)\b",
-    re.IGNORECASE,
+    r"(?<![\w-])(?:(?<!est )(?<!suis )(?<!sont )(?<!était )tu|te(?! deum)|toi|ta|tes)(?![\w-])"
+    rf"|(?<![\w-]){_NOUN_TON}ton(?![\w-])"
+    r"|(?<![\w-])t['’](?=\w)|-(?:t['’]|(?:tu|toi)(?![\w-]))"
+    r"|(?<!je )(?<!tu )\b(?:(?:le|du|au) tien|(?:les|des|aux) tien(?:ne)?s)\b"
+    r"|(?<!il )(?<!elle )(?<!on )(?<!je )\bla tienne\b"
+    rf"|{_START}{_NOT}?(?:{_OF_TU})(?= (?:{_OBJECT})\b| [ld]['’]|[ \u00a0\u202f]?!)"
+    rf"|(?:{_START}|, )(?:{_OF_TU_ALONE})(?![\w'’-])"
+    rf"|{_START}{_NOT}(?!(?:a|est|peut|sera)\b)\w+(?<!ez)(?<!ons)(?<!nt)(?<!r) pas\b"
+    rf"|(?<![\w-])(?!\w*(?:ez|ons|mes|tes|est)-)\w+[eas]-(?:{_PRONOUN})(?:-(?:{_PRONOUN}))?(?![\w/-]|\.\w)"
 )
 _FORMAL = re.compile(
-    r"(?<![\w-])(?:vous|votre|vos|vôtres?)(?!\w)|(?<!rendez)-vous\b"
-    r"|(?<![\w-])(?:dites|faites)-|(?:\A|[.!?…] )(?:ne )?(?:dites|faites)\b"
-    r"|(?<![\w-])(?!(?:assez|chez|nez|rez|rendez-vous)\b)\w+ez(?!\w)",
-    re.IGNORECASE,
+    r"(?<![\w-])(?:vous|votre|vos|vôtres?)(?!\w)|(?<!rendez)(?<!à)-vous(?!\w)"
+    rf"|(?<![\w-])(?:dites|faites)-(?:{_PRONOUN})\b|{_START}(?:ne )?(?:dites|faites)\b"
+    r"|(?<![\w-])(?!assez|chez|nez|rez|merguez|fez|suez|cessez-le-feu|laissez-p|rendez-v|allez[ \u00a0\u202f]?[!,])"
+    r"\w+ez(?!\w)"
 )
-_NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Ý]\w*ez\b")  # Martinez, within a sentence
+_NAME = re.compile(  # Martinez, but not Entrez
+    r"(?:(?<=[^\W\d_] )|(?<=[^\W\d_], )|(?<=[A-Z]\. )|(?<=Dr\. )|(?<=[(«])|(?<=«[ \u00a0]))[A-ZÀ-Ý]\w*ez\b(?!-)"
+    r"|\A[A-ZÀ-Ý]\w*ez\b(?= (?:a|avait|est|était|et|fait|ne|n['’]|s['’]|sera|se|va)\b)"
+)
 
 
 def addresses(text: str) -> set[str]:
@@ -47,41 +59,49 @@ def addresses(text: str) -> set[str]:
     >>> sorted(addresses("Dites-moi si ton frère vient chez Mme Martinez.")), addresses("Il tient le ton.")
     (['formal', 'informal'], set())
     """
-    text = _NAME.sub("", text)
+    text = _NAME.sub("", text).lower()
     return {name for name, words in ((FORMAL, _FORMAL), (INFORMAL, _INFORMAL)) if words.search(text)}
 
 
-def deviates(texts: Sequence[str], formality: str) -> bool:
-    """Return whether translations of a text's sentences say what they should not, by `decode.formality`."""
-    found = set[str]().union(*map(addresses, texts))
+def deviates(text: str, formality: str) -> bool:
+    """Return whether a French text does not say what it should, by `decode.formality`."""
+    found = addresses(text)
     return len(found) == 2 if formality == "consistent" else _OTHER.get(formality) in found
 
 
-def choose(candidates: Sequence[Sequence[tuple[str, float]]], formality: str) -> list[int]:
-    """Return the place of the candidate to take for each sentence of a text.
+def can_choose(decode: DecodeConfig, tgt_lang: str) -> bool:
+    """Return whether translations into a language can be chosen by their formality with these settings."""
+    return tgt_lang == FRENCH and decode.search == "beam" and decode.mbr == "none"
+
+
+def best_place(texts: Sequence[str], formality: str) -> int:
+    """Return the place of the first text that says what is asked for, else of one that says neither, else 0.
+
+    >>> best_place(["Tu manges.", "On mange.", "Vous mangez."], "formal"), best_place(["Tu manges."], "formal")
+    (2, 0)
+    """
+    said = [addresses(text) for text in texts]
+    return next((said.index(one) for one in ({formality}, set[str]()) if one in said), 0)
+
+
+def in_one_formality(
+    found: Sequence[Translation], translate: Callable[[list[int], str], Sequence[Translation]]
+) -> list[Translation]:
+    """Return translations, those that say both tu and vous anew, all formal or all informal, whichever is likelier.
 
     Args:
-        candidates: Of each sentence, best first: text and log-probability.
-        formality: "formal" or "informal", or "consistent": that of the two which makes the whole text likelier.
-
-    >>> choose([[("Avez-vous faim ?", -1.0), ("As-tu faim ?", -1.5)], [("Tu dois manger.", -1.0)]], "consistent")
-    [1, 0]
+        found: Translations of texts.
+        translate: Translates the texts at some places, formal or informal.
     """
-    if formality == "consistent":
-        formality = min((FORMAL, INFORMAL), key=lambda one: sum(_cost(own, one) for own in candidates))
-    return [_place(own, formality) for own in candidates]
+    results = list(found)
+    places = [place for place, one in enumerate(found) if deviates(one.text, "consistent")]
+    ways = [translate(places, formality) for formality in (FORMAL, INFORMAL)] if places else []
+    for place, *others in zip(places, *ways, strict=True):
+        agreeing = [one for one in others if not deviates(one.text, "consistent")]
+        results[place] = max(agreeing, key=log_prob, default=found[place])
+    return results
 
 
-def _place(candidates: Sequence[tuple[str, float]], formality: str) -> int:
-    """Return the place of the best candidate that says so, else of one that says neither, else the first."""
-    said = [addresses(text) for text, _ in candidates]
-    wanted = [{formality}, set()] if _OTHER[formality] in said[0] else []
-    return next((said.index(one) for one in wanted if one in said), 0)
-
-
-def _cost(candidates: Sequence[tuple[str, float]], formality: str) -> float:
-    """Return how many nats the candidate at that place costs."""
-    place, best = _place(candidates, formality), candidates[0][1]
-    if _OTHER[formality] in addresses(candidates[place][0]):
-        return best - candidates[-1][1] + _WORSE
-    return best - candidates[place][1]
+def log_prob(translation: Translation) -> float:
+    """Return the log-probability of the best hypothesis; 0 if there is none."""
+    return translation.hypotheses[0].log_prob if translation.hypotheses else 0.0

@@ -33,8 +33,7 @@ def guarded_translations(
     decode: DecodeConfig,
     *,
     tokenizer: Tokenizer,
-    src_lang: str,
-    tgt_lang: str,
+    langs: tuple[str, str],
     kept: Kept,
 ) -> list[Translation]:
     """Return translations, those anew that the guards of the settings find fault with.
@@ -45,13 +44,10 @@ def guarded_translations(
         translate: Translates texts with settings.
         decode: Says which guards there are, `form_guard` and `copy_guard`.
         tokenizer: Tells which characters are unknown.
-        src_lang: Language of the sources.
-        tgt_lang: Language of the translations.
+        langs: Language of the sources, and of the translations.
         kept: Where a text holds what comes through anyway, or as a term; it is no loss there, and no title.
     """
-    texts = [
-        text if kept(text) else read_numbers(text, src_lang, tgt_lang, form_guard=decode.form_guard) for text in texts
-    ]
+    texts = [text if kept(text) else read_numbers(text, *langs, form_guard=decode.form_guard) for text in texts]
     exact = replace(decode, shortlist=False)  # a lone word has hardly a choice in it
     form = plain_form if decode.form_guard else Form
 
@@ -65,11 +61,11 @@ def guarded_translations(
         if decode.copy_guard:
             found = translate_copied(texts, found, lambda some: translate(some, exact), kept, form)
             found = copy_names(texts, found, again, kept, form)
-            found = copy_lost(texts, found, tokenizer, again, src_lang, kept)
+            found = copy_lost(texts, found, tokenizer, again, langs[0], kept)
         return found
 
     found = guard(texts, found)
     if decode.copy_guard:
         found = translate_around(texts, found, tokenizer, lambda some: guard(some, again(some)), decode, kept)
-        found = numbers_of_the_language(texts, found, src_lang, kept)
+        found = numbers_of_the_language(texts, found, langs[0], kept)
     return marks_of_the_language(texts, say_once(texts, found, kept), kept) if decode.form_guard else found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from translate.data.tokenizer import Tokenizer
-from translate.translator.guards.acronyms import find_acronyms
+from translate.translator.guards.acronyms import find_acronyms, lacks_article
 from translate.translator.guards.addresses import ADDRESS
 from translate.translator.guards.forms import Ranges
 from translate.translator.guards.symbols import has_letters, unknown_parts
@@ -117,7 +117,8 @@ def _lost_acronyms(text: str, output: str, langs: tuple[str, str]) -> Iterator[L
         for one in find_acronyms(text, langs[0]):
             any_case = len(one.translation) >= _READ_AS_WORD or one.text.islower()  # le sida, l'Otan
             case = re.IGNORECASE if any_case else re.NOFLAG
-            if not re.search(rf"(?<![\w-]){re.escape(one.translation)}s?(?![\w-])", output, case):
+            has = re.search(rf"(?<![\w-]){re.escape(one.translation)}s?(?![\w-])", output, case)
+            if not has or lacks_article(output, one, langs[1]):
                 yield LostPart(*one)
 
 

@@ -26,12 +26,21 @@ _QUOTATION_MARK = {  # one that opens, or one that closes
 }
 _QUOTATION_MARKS = {"fr": ("«\u00a0", "\u00a0»"), "en": ('"', '"')}
 _FRENCH_MONTHS = "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
+_VOWEL = "(?=[aeiouâàéèêëîïôœ])(?![a-z]\\b|oui|onz|ouat|uhlan|ulul)"  # that a French word before it elides for
 _OR = {"en": re.compile(r"\b(and/)?or\b", re.IGNORECASE), "fr": re.compile(r"\b(et/)?ou\b", re.IGNORECASE)}
 _AND_OR = {"en": "and/or", "fr": "et/ou"}
 _RULES = {  # by the language of the translation
     "fr": (
         _IN_BRACKETS,
         (re.compile(rf"\b((?:[cdjlmnst]|qu)['’]){_SPACE}+(?=\w)", re.IGNORECASE), r"\1"),
+        (
+            re.compile(
+                rf"(?<![\w'’-])([djlmnst]|(?:jusq|lorsq|puisq|q)u)e {_VOWEL}(?!(?<=\ble )une?\b)", re.IGNORECASE
+            ),
+            r"\1'",
+        ),
+        (re.compile(rf"(?<![\w'’-])(l)a {_VOWEL}(?!une\b)", re.IGNORECASE), r"\1'"),
+        (re.compile(r"(?<![\w'’-])(s)i (?=ils?\b)", re.IGNORECASE), r"\1'"),
         (re.compile(r'«([^«»"]*)"(?!\w)|(?<![\w=])"([^«»"]*)»'), r"«\1\2»"),
         (re.compile(r'(?<![\w=])"(?=\S)([^«»"]*[^«»"\s])"(?!\w)'), r"«\1»"),
         (re.compile(rf"«{_SPACE}*"), "«\u00a0"),
@@ -62,7 +71,8 @@ def marks_of_the_language(
     """Return translations with the spaces that their language has beside its marks.
 
     French has « » for quotation marks, a no-break space within them, and before a percent sign, colon, semicolon,
-    question and exclamation mark, beside the h of a time, no space behind an apostrophe, and "le 1er mai"; English has
+    question and exclamation mark, beside the h of a time, no space behind an apostrophe, one in place of a vowel
+    ("l'adulte"), and "le 1er mai"; English has
     no space before a mark and within " ", and 1st, 2nd and 3rd. Neither has one behind an opening bracket, nor beside
     slashes that have none in the source. Other languages are left as they are.
 
