@@ -10,6 +10,7 @@ from translate.config.fields import check_settings, setting
 
 METRICS = ("chrf", "bleu")  # that outputs can be compared with each other by
 FORMAL, INFORMAL = "formal", "informal"
+FRENCH = "fr"  # the only target language whose formality can be chosen
 FORMALITIES = ("any", "consistent", FORMAL, INFORMAL)
 PRECISIONS = ("32", "bf16", "16", "int8", "auto")  # that a trained model can be opened in
 

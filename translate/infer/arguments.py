@@ -8,10 +8,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields
 
-from translate.config.decode import FORMAL, INFORMAL, PRECISIONS, DecodeConfig
+from translate.config.decode import FORMAL, FRENCH, INFORMAL, PRECISIONS, DecodeConfig
 from translate.config.flags import add_flag, add_flags
 from translate.infer.lines import decode_line
-from translate.translator.guards.formality import FRENCH
 
 _DESCRIPTION = """\
 Translate sentences with a trained model.

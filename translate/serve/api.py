@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from translate.config.decode import FORMAL, FORMALITIES, INFORMAL
+from translate.config.decode import FORMAL, FORMALITIES, FRENCH, INFORMAL
 from translate.config.serve import ServeConfig
 from translate.serve.documents import html_parts, text_parts
 from translate.serve.errors import ApiError
@@ -28,7 +28,6 @@ from translate.serve.metrics import Metrics
 from translate.serve.models import NAMES, Guess, Models
 from translate.serve.openapi import SPECIFICATION
 from translate.serve.work import Cut, Task, translate_tasks
-from translate.translator.guards.formality import FRENCH
 
 logger = logging.getLogger("translate.serve")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from translate.config.decode import FORMAL, INFORMAL, DecodeConfig
+from translate.config.decode import FORMAL, FRENCH, INFORMAL, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.search.guards import Ids, guarded_search
@@ -15,7 +15,7 @@ from translate.search.hypothesis import Hypothesis
 from translate.translator.beside import Beside
 from translate.translator.bundle import BundleConfig
 from translate.translator.engines.engine import Engine
-from translate.translator.guards.formality import FRENCH, best_place, can_choose, deviates
+from translate.translator.guards.formality import best_place, can_choose, deviates
 from translate.translator.guards.forms import Form
 from translate.translator.guards.reading import known_label, read_form
 from translate.translator.memory import as_in, may_be_command, without_mark

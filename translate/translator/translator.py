@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from translate.common.resources import SHIPPED
-from translate.config.decode import FORMAL, INFORMAL, DecodeChanges, DecodeConfig
+from translate.config.decode import FORMAL, FRENCH, INFORMAL, DecodeChanges, DecodeConfig
 from translate.data.cleaning import clean_text
 from translate.data.tokenizer import Tokenizer
 from translate.markup.protect import fill_slots, translate_masked
@@ -25,7 +25,7 @@ from translate.translator.beside import NOTHING, Beside
 from translate.translator.bundle import BundleConfig, with_tags
 from translate.translator.engines.engine import Engine
 from translate.translator.engines.opening import open_engine
-from translate.translator.guards.formality import FRENCH, can_choose, in_one_formality
+from translate.translator.guards.formality import can_choose, in_one_formality
 from translate.translator.guards.guarded import guarded_translations
 from translate.translator.scoring import Pair, Score, encode_pairs, make_score
 from translate.translator.segment_translator import Progress, SegmentTranslator
@@ -189,19 +189,13 @@ class Translator:
         """
         texts = texts if isinstance(texts, str) else list(texts)  # a generator, too
         _check_arguments(texts, prefixes, alignments=alignments, keeps=protect or bool(terms))
+        self._check_formality(changes.get("formality"), tgt_lang, prefixes)
         if tgt_lang == AUTO:
-            asked = changes.get("formality")
-            if asked in (FORMAL, INFORMAL) and FRENCH not in self.config.tgt_langs:
-                raise ValueError(
-                    f"formality ({asked}) is for translations into {FRENCH}; this model translates {self._ways}"
-                )
             more: Any = {"alignments": alignments, "protect": protect, "terms": terms, "progress": progress, **changes}
             return self._translate_recognized(texts, options, prefixes, more)
         decode = (options or self.config.decode).changed(changes)
         self._check(decode)
         translator = self if tgt_lang is None else self.into(tgt_lang)
-        if changes.get("formality") in (FORMAL, INFORMAL):
-            translator._check_formality(str(changes["formality"]), prefixes)
         clean = [clean_text(text) for text in texts]
         if prefixes is not None:
             requests = list(map(Request, clean, [clean_text(prefix or "") for prefix in prefixes]))
@@ -294,12 +288,15 @@ class Translator:
         if decode.mbr != "none" and find_spec("sacrebleu") is None:
             raise ValueError(f"mbr ({decode.mbr}) measures with sacrebleu, which is missing: pip install sacrebleu")
 
-    def _check_formality(self, formality: str, prefixes: Sequence[str | None] | None) -> None:
-        """Raise ValueError if translations cannot be asked to say tu or vous."""
-        if self.config.tgt_lang != FRENCH:
-            raise ValueError(f"formality ({formality}) is for translations into {FRENCH}, not {self.config.tgt_lang}")
+    def _check_formality(self, asked: str | None, tgt_lang: str | None, prefixes: Sequence[str | None] | None) -> None:
+        """Raise ValueError if translations are asked to say tu or vous and cannot be; `tgt_lang` as of `translate`."""
+        if asked not in (FORMAL, INFORMAL):
+            return
+        possible = self.config.tgt_langs if tgt_lang == AUTO else [tgt_lang or self.config.tgt_lang]
+        if possible and FRENCH not in possible:
+            raise ValueError(f"formality ({asked}) is for translations into {FRENCH}, not {' or '.join(possible)}")
         if any(prefixes or ()):
-            raise ValueError(f"formality ({formality}) cannot be combined with prefixes; leave one of them out")
+            raise ValueError(f"formality ({asked}) cannot be combined with prefixes; leave one of them out")
 
     def check_prefix(self, prefix: str, decode: DecodeConfig) -> None:
         """Raise ValueError if a prefix leaves no room for anything else in an output."""

@@ -53,8 +53,12 @@ def inherit_settings(config: TrainConfig) -> TrainConfig:
 def other_settings(config: TrainConfig) -> list[str]:
     """Return how the model that `init_from` names translates where this run differs, as overrides.
 
-    >>> other_settings(TrainConfig(init_from="en-fr"))[:3]
-    ['data.both_directions=true', 'decode.copy_guard=true', 'decode.form_guard=true']
+    >>> print(*other_settings(TrainConfig(init_from="en-fr")), sep="\\n")
+    data.both_directions=true
+    decode.copy_guard=true
+    decode.form_guard=true
+    decode.formality=consistent
+    decode.paragraph_len=8
     """
     start = load_bundle_config(find_model(config.init_from))
     directions = start.src_lang in start.tgt_langs and not config.data.both_directions

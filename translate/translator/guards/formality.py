@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from translate.config.decode import FORMAL, INFORMAL, DecodeConfig
+from translate.config.decode import FORMAL, FRENCH, INFORMAL, DecodeConfig
 from translate.translator.translation import Translation
 
-FRENCH = "fr"  # the only target language in which this is known
 _OTHER = {FORMAL: INFORMAL, INFORMAL: FORMAL}
 
 _START = r"(?:\A|[.!?…:;«»–—-]\s)"  # of a sentence
@@ -51,6 +50,7 @@ _NAME = re.compile(  # Martinez, but not Entrez
     r"(?:(?<=[^\W\d_] )|(?<=[^\W\d_], )|(?<=[A-Z]\. )|(?<=Dr\. )|(?<=[(«])|(?<=«[ \u00a0]))[A-ZÀ-Ý]\w*ez\b(?!-)"
     r"|\A[A-ZÀ-Ý]\w*ez\b(?= (?:a|avait|est|était|et|fait|ne|n['’]|s['’]|sera|se|va)\b)"
 )
+_WORDS = {FORMAL: _FORMAL, INFORMAL: _INFORMAL}
 
 
 def addresses(text: str) -> set[str]:
@@ -59,14 +59,21 @@ def addresses(text: str) -> set[str]:
     >>> sorted(addresses("Dites-moi si ton frère vient chez Mme Martinez.")), addresses("Il tient le ton.")
     (['formal', 'informal'], set())
     """
-    text = _NAME.sub("", text).lower()
-    return {name for name, words in ((FORMAL, _FORMAL), (INFORMAL, _INFORMAL)) if words.search(text)}
+    plain = _plain(text)
+    return {name for name, words in _WORDS.items() if words.search(plain)}
 
 
 def deviates(text: str, formality: str) -> bool:
     """Return whether a French text does not say what it should, by `decode.formality`."""
-    found = addresses(text)
-    return len(found) == 2 if formality == "consistent" else _OTHER.get(formality) in found
+    if formality == "consistent":
+        plain = _plain(text)
+        return all(words.search(plain) for words in _WORDS.values())
+    return formality in _OTHER and _WORDS[_OTHER[formality]].search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case, without names that look like verbs of vous."""
+    return _NAME.sub("", text).lower()
 
 
 def can_choose(decode: DecodeConfig, tgt_lang: str) -> bool:
