@@ -18,6 +18,7 @@ from translate.translator.engines.engine import Engine
 from translate.translator.guards.formality import best_place, can_choose, deviates
 from translate.translator.guards.forms import Form
 from translate.translator.guards.reading import known_label, read_form
+from translate.translator.guards.second_reading import is_likelier, second_reading
 from translate.translator.memory import as_in, may_be_command, without_mark
 from translate.translator.segments import split_paragraph, split_text
 from translate.translator.translation import Request, Translation, join_segments
@@ -56,6 +57,7 @@ class SegmentTranslator:
         if progress is not None and (done := len(requests) - sum(completed[one] for one in searched)):
             progress(done)  # the empty ones, and what is known
         found = self._search(searched, forms, completed, decode, progress)
+        self._read_again(found, sources, forms, decode)
         for segment, best in known.items():
             others = [other for other in found.get(segment, ()) if other[1] != best[1]]
             found[segment] = [best, *others][: decode.num_hypotheses]
@@ -135,6 +137,29 @@ class SegmentTranslator:
         if output is None and decode.form_guard:
             return known_label(text, self.config.src_lang, tgt_lang)
         return output
+
+    def _read_again(
+        self,
+        found: dict[Request, list[Candidate]],
+        sources: dict[Request, Ids],
+        forms: dict[Request, Form],
+        decode: DecodeConfig,
+    ) -> None:
+        """Search for segments that the model is unsure of in their second reading; replace what that makes likelier."""
+        truecaser = self.beside.truecaser
+        names = truecaser.words.get(self.config.src_lang) if truecaser else None
+        if not names or not decode.form_guard or decode.search != "beam" or decode.mbr != "none":
+            return
+        seconds = {
+            segment: form
+            for segment, own in found.items()
+            if not segment.prefix and (form := second_reading(forms[segment], *own[0], names))
+        }
+        ids = self.tokenizer.encode_src_batch([self._with_terms(form.text, decode) for form in seconds.values()])
+        read = dict(zip(seconds, ids, strict=True))
+        for segment, own in self._search(read, seconds, Counter(), decode, None).items():
+            if is_likelier(own[0][0], found[segment][0][0]):
+                found[segment], sources[segment], forms[segment] = own, read[segment], seconds[segment]
 
     def _ask_for_formality(
         self,

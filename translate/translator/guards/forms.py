@@ -88,6 +88,7 @@ class Form(NamedTuple):
     measures: tuple[Measure, ...] = ()
     label: bool = False  # the part before the first mark is in capitals
     lower_case: bool = False  # it was in lower case, its names too
+    capital: bool = False  # it began with one, which the model does not read
 
     def restore(self, output: str, tgt_lang: str) -> str:
         """Return a translation in the form of the text, with the quotation marks of its language."""
@@ -99,6 +100,8 @@ class Form(NamedTuple):
             output = output[: end.start()].upper() + output[end.start() :]
         if self.lower_case:
             output = output.lower()
+        if self.capital:
+            output = output[:1].upper() + output[1:]
         return head + (output.upper() if self.capitals else output) + tail
 
     def restore_all(self, translation: Translation) -> Translation:
