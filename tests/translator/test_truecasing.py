@@ -100,9 +100,11 @@ def test_the_translation_of_a_text_in_lower_case_is_in_lower_case(
     pieces, read = both_ways.tokenizer, []
     encode = pieces.encode_src_batch
     monkeypatch.setattr(pieces, "encode_src_batch", lambda texts: read.extend(texts) or encode(texts))
-    found = both_ways.translate(["two dogs run.", "My two dogs run.", "TWO DOGS RUN.", "the cat."], form_guard=True)
-    assert {"two Dogs run.", "My two dogs run.", "the cat."} <= set(read)
-    assert "two dogs run." not in read
+    found = both_ways.translate(
+        ["two dogs run by the sea.", "My two dogs run.", "TWO DOGS RUN BY THE SEA.", "the cat."], form_guard=True
+    )
+    assert {"two Dogs run by the sea.", "My two dogs run.", "the cat."} <= set(read)
+    assert "two dogs run by the sea." not in read
     assert found[0].text == found[0].text.lower()
     assert found[2].text == found[2].text.upper()
     read.clear()

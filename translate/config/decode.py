@@ -127,8 +127,9 @@ class DecodeConfig:
         "text with the capitals of a title, or with the other case of its first letter one of up to three words, or "
         "of up to twelve or in lower case without a mark at its end, if that has the better score (not with "
         "alignments, nor if it holds a protected part or a term); with its first word in lower case a sentence of "
-        "whose translation the model is unsure (beam search), if that makes it likelier and the word is no known name; and "
-        "with their capitals the names in a text in lower case, as far as the training text told them. Between English and French, quotation "
+        "whose translation the model is unsure (beam search), if that makes it likelier and the word is no known "
+        "name; and with their capitals the names in a text in lower case, as far as the training text told them. "
+        "Between English and French, words that models hardly know, such as etc., are read in others; quotation "
         "marks and brackets within a sentence are read apart from its words, dates in one order, ordinals and "
         "millions of a currency as words, and translations get the spaces that their language has beside its marks. "
         "For models that have learnt little such text; not with prefixes.",

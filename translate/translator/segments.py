@@ -63,7 +63,7 @@ _ABBREVIATION = re.compile(
 )
 _BEFORE_DIGITS = re.compile(  # days, months, and what numbers follow
     r"(?:\A|[,;:(/–-] ?)(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|lun|mar|mer|jeu|ven|sam|dim)\Z|"
-    r"(?<!\w)(?:jan|feb|mar|apr|aug|sept?|oct|nov|dec|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z",
+    r"(?<!\w)(?:jan|feb|mar|apr|aug|sept?|oct|nov|dec|est|incl|janv|févr?|avr|juil|déc|tél|tel|sect|ext|app?t)\Z",
     re.IGNORECASE,
 )
 
@@ -81,6 +81,8 @@ def split_sentences(line: str) -> list[tuple[str, str]]:
         if match[0].rstrip() == ".":
             before = line[max(start, match.start() - _LONGEST) : match.start()]
             if _ABBREVIATION.search(before) or (line[match.end()].isdigit() and _BEFORE_DIGITS.search(before)):
+                continue
+            if line.startswith("J.-C.", match.end()):  # av., ap. and apr. J.-C.
                 continue
         sentences.append((line[start : match.start(1)], match[1]))
         start = match.end()

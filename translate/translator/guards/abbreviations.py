@@ -143,7 +143,7 @@ _FRENCH = {
     "clim": "climatisation",
     "cmnt": "comment",
     "cpdt": "cependant",
-    "càd": "c'est-à-dire",
+    "càd": "ce qui veut dire",
     "d'ac": "d'accord",
     "d'acc": "d'accord",
     "dac": "d'accord",
@@ -233,7 +233,7 @@ _WITH_STOP = {
     "fr": {
         "av. J.-C.": "avant Jésus-Christ",
         "ap. J.-C.": "après Jésus-Christ",
-        "c.-à-d.": "c'est-à-dire",
+        "apr. J.-C.": "après Jésus-Christ",
         "env.": "environ",
         "p. ex.": "par exemple",
         "pers.": "personnes",
@@ -273,6 +273,8 @@ _SAINT = re.compile(  # on St. Patrick's Day, not "Main St. Tom's house"
 _SPOONS = re.compile(  # 2 c. à s.
     r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
 )
+_ENGLISH_SPOONS = re.compile(r"(?<=[\d½¼¾⅓⅔]) ?(tsp|tbsp|tbs)s?\b\.?", re.IGNORECASE)
+_BEFORE_CHRIST = re.compile(r"(?<![\w.,])(\d[\d,]*|\d{1,2}(?:st|nd|rd|th) century) B(\.?)C(?:\.?E\b)?(\.)?(?!\w)")
 _MEETING = re.compile(  # RDV jeudi, and not "Rendez-vous sur notre site"
     rf"\A([Rr])endez-vous(?= (?:{'|'.join(_FRENCH_DAYS)}|demain|aujourd'hui|ce (?:soir|matin|midi)|cet après-midi"
     r"|à \d|devant)\b)(?!.*\b(?:annul|confirm|déplac|manqu|pris|report)|.* (?:a|est|sera) )"
@@ -299,7 +301,7 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     """Return English or French text with common abbreviations in full.
 
     >>> plain_abbreviations("Thx! Can u reply ASAP, i.e. before Fri. 5, pls?", "en")
-    'Thanks! Can you reply as soon as possible, that is before Friday 5, please?'
+    'Thanks! Can you reply as soon as possible, i.e. before Friday 5, please?'
     >>> plain_abbreviations("Terms & conditions of Smith & Sons", "en")
     'Terms and conditions of Smith & Sons'
     >>> plain_abbreviations("In the '90s: see p. 5", "en")
@@ -307,7 +309,7 @@ def plain_abbreviations(text: str, src_lang: str) -> str:
     >>> plain_abbreviations("Open Mon-Fri, St. Patrick's Day, Wed 3pm: a Ph.D. in chapters 3 through 7", "en")
     "Open from Monday to Friday, Saint Patrick's Day, Wednesday 3pm: a PhD in chapters 3 to 7"
     >>> plain_abbreviations("Rdv à 8 h svp, n° 5, du lun. au ven., env. 3 pers. max", "fr")
-    "On se voit à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes max"
+    "On se voit à 8 h s'il vous plaît, numéro 5, du lundi au vendredi, environ 3 personnes au maximum"
     """
     plain, stopped = _PLAIN[src_lang], _WITH_STOP[src_lang]
     text = _WORDS[src_lang].sub(lambda match: in_full(match, plain.get(match[0].lower(), match[0])), text)
@@ -329,6 +331,18 @@ def _french_day(short: re.Match[str]) -> str:
 
 def _spoons(short: re.Match[str]) -> str:
     return f"{short[1] or ''}cuillère{'' if short[1] else 's'} à {'soupe' if short[2][0] == 's' else 'café'}"
+
+
+def _english_spoons(short: re.Match[str]) -> str:
+    one = re.search(r"(?:(?<![\d/.,])1|[½¼¾⅓⅔]|1/[234]) ?\Z", short.string[: short.start()])
+    return f" {'tea' if short[1].lower() == 'tsp' else 'table'}spoon{'' if one else 's'}"
+
+
+def _before_christ(year: re.Match[str]) -> str:
+    ends = year[3] and (
+        not year[2] or year.end() == len(year.string) or year.string[year.end() :].lstrip()[:1].isupper()
+    )
+    return f"{year[1]} before Jesus Christ{'.' if ends else ''}"
 
 
 def _english_days(short: re.Match[str]) -> str:
@@ -380,7 +394,14 @@ _PATTERNS = {
         (re.compile(r"\bPh\.D\.?(?=\s+[a-z]|[,;:)])"), "PhD"),
         (re.compile(r"\b(B|M)\.(A|Sc?)\. (?=in \w)"), r"\1\2 "),
         (re.compile(r"\ba\.k\.a\. "), "also known as "),
-        (re.compile(r"\bi\.e\.(?=,?\s)"), "that is"),
+        (re.compile(r"\bvs\b\.?(?= [^\W\d_])"), "against"),
+        (re.compile(r"\b([Mm])ax\. (?=\d|two |three |four |five |six |ten )"), r"a \1aximum of "),
+        (re.compile(r"\b([Ii])ncl\. (?=in (?:the|your)\b)"), r"\1ncluded "),
+        (re.compile(r"\b([Ii])ncl\. "), r"\1ncluding "),
+        (re.compile(r"\best\. (?=1[5-9]\d\d\b|20\d\d\b)"), "founded in "),
+        (_BEFORE_CHRIST, _before_christ),
+        (re.compile(r"\b(?:A\.D\.|AD) (?=[1-9]\d{0,3}\b)"), "the year "),
+        (_ENGLISH_SPOONS, _english_spoons),
         (re.compile(r"\be\.g\.(?=,?\s)"), "for example"),
         (re.compile(r"(?<!\S)w/ ?(?=[^\W\d_]{2})"), "with "),
         (re.compile(r"\bMt\. (?=[A-Z])"), "Mount "),
@@ -394,7 +415,15 @@ _PATTERNS = {
         (re.compile(r"\b([Bb])ât\. (?=[A-Z\d])"), r"\1âtiment "),
         (re.compile(r"\bCf\. (?=[\da-zà-ÿ])"), "Voir "),
         (re.compile(r"\bcf\. (?=[\da-zà-ÿ])"), "voir "),
-        (re.compile(r"(?:\A|(?<=[,(] )|(?<=\())cad(?= [a-zà-ÿ'])"), "c'est-à-dire"),
+        (re.compile(r"(?:\A|(?<=[,(] )|(?<=\())cad(?= [a-zà-ÿ'])"), "ce qui veut dire"),
+        (re.compile(r"\bpers(?:onnes|\.) max\b(?:\.(?!\Z))?"), "personnes au maximum"),
+        (re.compile(r"\bav\. J\.-C\.\Z"), "avant Jésus-Christ."),
+        (re.compile(r"\bapr?\. J\.-C\.\Z"), "après Jésus-Christ."),
+        (re.compile(r"(?<=\d, )bd\.? (?=[A-ZÀ-Þ]|d[eu'])"), "boulevard "),
+        (re.compile(r"(?<=\d )bd\.? (?=[A-ZÀ-Þ]|d[eu'])"), "boulevard "),
+        (re.compile(r"(?<=\d )av\. (?=[A-ZÀ-Þ]|d[eu'])(?!J\.)"), "avenue "),
+        (re.compile(r"(?<=\d, )av\. (?=[A-ZÀ-Þ]|d[eu'])(?!J\.)"), "avenue "),
+        (re.compile(r"\bvs\b\.?(?= [^\W\d_])"), "contre"),
         (re.compile(r"(?<![\w/@#.-])pb(s?)(?![\w/@'’-]|\.\w)"), r"problème\1"),
         (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),
         (_SPOONS, _spoons),

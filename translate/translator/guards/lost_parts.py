@@ -20,6 +20,7 @@ _DURATION = re.compile(r"(?<![\w.,:])\d{1,3}(?::[0-5]\d){2}(?![\w:])")  # 3:12:4
 _GROUPED = re.compile(  # three digits each, as French writes thousands
     r"(?<![\w.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d+)?(?!\w|[ \u00a0\u202f.,]?\d)"
 )
+_RATIO = re.compile(r"(?<![\w.,:/])\d{1,3}:\d(?![\w:]|[.,]\d)")  # 3:1, which is no time
 _REFERENCE = re.compile(r"(?<!\w)#\d+")
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
 _CODES_OF_CURRENCIES = "USD|EUR|GBP|CHF|CAD|AUD|JPY|CNY"
@@ -206,6 +207,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (LASTING, "number", lambda *_: True),  # no time of day; what it holds may come out in words
     (TIME, "time", has_time),
     (_DURATION, "number", _has_text),
+    (_RATIO, "number", _has_formula),
     (_REFERENCE, "number", _has_text),
     (_CODE, "word", _has_text),
     (_GROUPS, "number", _has_groups),

@@ -8,6 +8,7 @@ from itertools import chain
 from operator import methodcaller
 
 from translate.translator.guards.capitals import with_capitals
+from translate.translator.guards.connectives import with_connectives
 from translate.translator.guards.dates import with_centuries
 from translate.translator.guards.forms import Kept, Ranges, nothing, overlaps
 from translate.translator.translation import Translation
@@ -99,6 +100,7 @@ def _with_marks(text: str, found: Translation, kept: Sequence[str]) -> Translati
         change = methodcaller("expand", replacement)
         outputs = [change_outside(pattern, change, output, kept) for output in outputs]
     outputs = [with_and_or(text, output, found.tgt_lang) for output in outputs]
+    outputs = [with_connectives(text, output, found.tgt_lang) for output in outputs]
     if not kept:
         outputs = [
             with_capitals(text, with_centuries(text, output, found.tgt_lang), found.tgt_lang) for output in outputs

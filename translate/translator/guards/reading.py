@@ -5,6 +5,7 @@ from __future__ import annotations
 from translate.translator.guards.abbreviations import plain_abbreviations
 from translate.translator.guards.acronyms import plain_acronyms
 from translate.translator.guards.amounts import plain_amounts
+from translate.translator.guards.connectives import plain_connectives
 from translate.translator.guards.contractions import plain_contractions
 from translate.translator.guards.dates import plain_dates
 from translate.translator.guards.forms import Form, plain_characters, plain_form, plain_label, plain_marks
@@ -18,6 +19,7 @@ _LANGUAGES = {"en", "fr"}  # between which more is known
 _PLAIN = (
     plain_spelling,
     plain_contractions,
+    plain_connectives,
     plain_abbreviations,
     plain_acronyms,
     plain_amounts,

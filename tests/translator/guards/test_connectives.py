@@ -1,0 +1,60 @@
+"""Connectives that models hardly know are read in other words, and come back."""
+
+import pytest
+
+from translate.translator.guards.connectives import plain_connectives, with_connectives
+from translate.translator.translator import Translator
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "read"),
+    [
+        ("apples, pears, etc.", "en", "apples, pears and other things."),
+        ("apples etc", "en", "apples and other things"),
+        ("Films, music, etc. Then we left.", "en", "Films, music and other things. Then we left."),
+        (
+            "Pens, etc. are here (paper, etc.), etc...",
+            "en",
+            "Pens and other things are here (paper and other things) and other things...",
+        ),
+        ("PENS, ETC.", "en", "PENS and other things."),
+        ("ls /etc, etc/passwd, fetch", "en", "ls /etc, etc/passwd, fetch"),
+        ("pommes, poires, etc.", "fr", "pommes, poires et d'autres choses."),
+        ("Monday, i.e. tomorrow", "en", "Monday, which means tomorrow"),
+        ("Monday, that is, tomorrow", "en", "Monday, which means tomorrow"),
+        ("That is, he says that is to say.", "en", "That is, he says that is to say."),
+        ("Lundi, c\u2019est-à-dire demain", "fr", "Lundi, ce qui veut dire demain"),
+        ("Lundi, c.-à-d. demain", "fr", "Lundi, ce qui veut dire demain"),
+        ("C'est-à-dire ?", "fr", "C'est-à-dire ?"),
+    ],
+)
+def test_they_are_read_in_words_that_any_text_has(text: str, lang: str, read: str) -> None:
+    assert plain_connectives(text, lang) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "lang", "wanted"),
+    [
+        ("Pens, etc. are here.", "Des stylos et d'autres choses sont ici.", "fr", "Des stylos, etc. sont ici."),
+        ("Pens, paper, etc.", "Des stylos, du papier et d'autres choses.", "fr", "Des stylos, du papier, etc."),
+        ("PENS, ETC.", "STYLOS ET D'AUTRES CHOSES.", "fr", "STYLOS, ETC."),
+        ("Pens and other things.", "Des stylos et d'autres choses.", "fr", "Des stylos et d'autres choses."),
+        ("Stylos, etc. Gommes, etc.", "Pens and other things. Erasers.", "en", "Pens and other things. Erasers."),
+        ("(chiens, chats, etc.)", "(dogs, cats and other things)", "en", "(dogs, cats, etc.)"),
+        ("Monday, i.e. tomorrow", "Lundi, ce qui veut dire demain", "fr", "Lundi, c'est-à-dire demain"),
+        ("I know what it means.", "Je sais ce qui veut dire ça.", "fr", "Je sais ce qui veut dire ça."),
+        ("Lundi, c'est-à-dire demain", "Monday, which means tomorrow", "en", "Monday, which means tomorrow"),
+    ],
+)
+def test_they_come_back_where_the_translation_has_as_many(text: str, output: str, lang: str, wanted: str) -> None:
+    assert with_connectives(text, output, lang) == wanted
+
+
+def test_the_shipped_model_translates_lists_that_go_on(general: Translator) -> None:
+    english = ["We sell apples, pears, etc.", "He leaves on Monday, i.e. tomorrow."]
+    french = ["Apportez des stylos, du papier, etc.", "Il part lundi, c'est-à-dire demain."]
+    outputs = [one.text for one in general.translate(english, tgt_lang="fr")]
+    assert outputs[0].endswith("poires, etc.")
+    assert "c'est-à-dire demain" in outputs[1]
+    outputs = [one.text for one in general.translate(french, tgt_lang="en")]
+    assert outputs == ["Bring pens, paper, etc.", "He leaves on Monday, which means tomorrow."]

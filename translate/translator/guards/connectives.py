@@ -1,0 +1,59 @@
+"""Connectives that training text hardly has, such as "etc." and "c'est-à-dire": read in other words, and put back."""
+
+from __future__ import annotations
+
+import re
+
+_ET_CETERA = re.compile(  # what ends a sentence stands for its full stop, too
+    r"(?<=[\w)»\"]),? (?:etc|&c)(?![\w'’/-])(\.{0,3}|…)(\Z|(?=\s+(?-i:[A-ZÀ-Þ])))?", re.IGNORECASE
+)
+_OTHER_THINGS = {"en": "and other things", "fr": "et d'autres choses"}
+_AND_THE_REST = {
+    "en": re.compile(r",? and other things\b(\.{3}|…|\.)?", re.IGNORECASE),
+    "fr": re.compile(r",? et (?:d['’]|les |des )autres choses\b(\.{3}|…|\.)?", re.IGNORECASE),
+}
+_THAT_IS = {
+    "en": re.compile(r"\bi\.e\.,?(?=\s)|(?<=, )that is(?: to say)?,(?=\s)|(?<=, )that is to say(?=\s)"),
+    "fr": re.compile(r"\b(?:c['’]est[-\u2011 ]à[-\u2011 ]dire|c\.-à-d\.)(?=\s)"),
+}
+_WHICH_MEANS = {"en": "which means", "fr": "ce qui veut dire"}
+_MEANS = {"fr": re.compile(r"\bce qui (?:veut dire|signifie)\b")}  # English has "which means" as often as "that is"
+
+
+def plain_connectives(text: str, src_lang: str) -> str:
+    """Return English or French text with words for "etc." and "i.e." that any text has.
+
+    >>> plain_connectives("Pens, paper, etc. Come on Monday, i.e. tomorrow (or Tuesday, etc.).", "en")
+    'Pens, paper and other things. Come on Monday, which means tomorrow (or Tuesday and other things).'
+    >>> plain_connectives("Lundi, c'est-à-dire demain, avec stylos, gommes, etc.", "fr")
+    "Lundi, ce qui veut dire demain, avec stylos, gommes et d'autres choses."
+    """
+
+    def rest(match: re.Match[str]) -> str:
+        mark = "" if match[1] == "." and match[2] is None else match[1]
+        return f" {_OTHER_THINGS[src_lang]}{mark}"
+
+    return _THAT_IS[src_lang].sub(_WHICH_MEANS[src_lang], _ET_CETERA.sub(rest, text))
+
+
+def with_connectives(text: str, output: str, lang: str) -> str:
+    """Return a translation with "etc." and "c'est-à-dire" in place of what the model wrote for the words that it read.
+
+    Args:
+        text: A clean source, English or French.
+        output: Its translation into the other one.
+        lang: Language of the output.
+
+    >>> with_connectives("Pens, paper, etc.", "Des stylos, du papier et d'autres choses.", "fr")
+    'Des stylos, du papier, etc.'
+    >>> with_connectives("Monday, i.e. tomorrow", "lundi, ce qui signifie demain", "fr")
+    "lundi, c'est-à-dire demain"
+    >>> with_connectives("Stylos, etc., et d'autres choses", "Pens and other things", "en")
+    'Pens and other things'
+    """
+    written, own = len(_AND_THE_REST[lang].findall(output)), _AND_THE_REST["en" if lang == "fr" else "fr"]
+    if written and written == len(_ET_CETERA.findall(text)) and not own.search(text):
+        output = _AND_THE_REST[lang].sub(lambda match: ", ETC." if match[0].isupper() else ", etc.", output)
+    if lang in _MEANS and len(_MEANS[lang].findall(output)) == len(_THAT_IS["en"].findall(text)):
+        output = _MEANS[lang].sub("c'est-à-dire", output)
+    return output
