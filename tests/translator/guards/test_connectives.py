@@ -26,6 +26,32 @@ from translate.translator.translator import Translator
         ("Lundi, c\u2019est-à-dire demain", "fr", "Lundi, ce qui veut dire demain"),
         ("Lundi, c.-à-d. demain", "fr", "Lundi, ce qui veut dire demain"),
         ("C'est-à-dire ?", "fr", "C'est-à-dire ?"),
+        (
+            "Moreover, it rains. Instead, stay; overall, rest.",
+            "en",
+            "In addition, it rains. Instead of that, stay; on the whole, rest.",
+        ),
+        ("moreover, we stay instead, the overall cost", "en", "in addition, we stay instead, the overall cost"),
+        ("Thus, he won and is thus rich.", "en", "So, he won and is thus rich."),
+        ("Regarding your order, at most ten", "en", "Concerning your order, no more than ten"),
+        ("Best regards, regarding him, at most, the most", "en", "Best regards, regarding him, at most, the most"),
+        (
+            "Néanmoins, il vient. De plus, il néanmoins paie de plus.",
+            "fr",
+            "Cependant, il vient. En plus, il néanmoins paie de plus.",
+        ),
+        ("Or il dort. Or, l'or est cher, or que dire.", "fr", "Mais il dort. Mais l'or est cher, or que dire."),
+        (
+            "Il pleut, quoiqu'il fasse beau, pour autant que je sache",
+            "fr",
+            "Il pleut, bien qu'il fasse beau, pour autant que je sache",
+        ),
+        ("J'écris concernant votre annonce.", "fr", "J'écris au sujet de votre annonce."),
+        (
+            "Concernant votre annonce, les lois concernant les chiens",
+            "fr",
+            "Concernant votre annonce, les lois concernant les chiens",
+        ),
     ],
 )
 def test_they_are_read_in_words_that_any_text_has(text: str, lang: str, read: str) -> None:
@@ -58,3 +84,16 @@ def test_the_shipped_model_translates_lists_that_go_on(general: Translator) -> N
     assert "c'est-à-dire demain" in outputs[1]
     outputs = [one.text for one in general.translate(french, tgt_lang="en")]
     assert outputs == ["Bring pens, paper, etc.", "He leaves on Monday, which means tomorrow."]
+
+
+def test_the_shipped_model_translates_connectives_at_the_start_of_a_sentence(general: Translator) -> None:
+    english = ["Moreover, it is cheap.", "Instead, he went home.", "Overall, it was good."]
+    french = ["Néanmoins, elle a souri.", "Toutefois, c'est cher.", "Hormis Tom, tout le monde est venu."]
+    outputs = [one.text for one in general.translate(english, tgt_lang="fr")]
+    assert outputs == [
+        "En plus, c'est bon marché.",
+        "Au lieu de ça, il est rentré chez lui.",
+        "Dans l'ensemble, c'était bon.",
+    ]
+    outputs = [one.text for one in general.translate(french, tgt_lang="en")]
+    assert outputs == ["However, she smiled.", "However, it's expensive.", "Apart from Tom, everyone came."]

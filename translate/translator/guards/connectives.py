@@ -1,4 +1,4 @@
-"""Connectives that training text hardly has, such as "etc." and "c'est-à-dire": read in other words, and put back."""
+"""Connectives that training text hardly has, such as "etc." and "Néanmoins,": read as others, and some put back."""
 
 from __future__ import annotations
 
@@ -18,22 +18,56 @@ _THAT_IS = {
 }
 _WHICH_MEANS = {"en": "which means", "fr": "ce qui veut dire"}
 _MEANS = {"fr": re.compile(r"\bce qui (?:veut dire|signifie)\b")}  # English has "which means" as often as "that is"
+_BEGIN = r"(?:\A|(?<=[.!?;:] ))"  # of a sentence
+_OTHERS = {  # in lower case; with a capital where they have one
+    "en": {
+        rf"{_BEGIN}moreover,": "in addition,",
+        rf"{_BEGIN}instead,": "instead of that,",
+        rf"{_BEGIN}whereas(?= )": "although",
+        rf"{_BEGIN}overall,": "on the whole,",
+        rf"{_BEGIN}thus,": "so,",
+        r"\bregarding(?= (?:the|your|my|our|his|her|their|this|that|these|those|an?)\b)": "concerning",
+        r"\bat most(?= (?:\d|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|an?|one)\b)": "no more than",
+    },
+    "fr": {
+        rf"{_BEGIN}(?:néanmoins|toutefois),": "cependant,",
+        rf"{_BEGIN}de plus,": "en plus,",
+        rf"{_BEGIN}pendant ce temps(?:-là)?,": "entre-temps,",
+        rf"{_BEGIN}en gros,": "en résumé,",
+        rf"{_BEGIN}de même,": "de la même façon,",
+        rf"{_BEGIN}or,? (?=(?:il|elle|on|nous|vous|ils|elles|je|tu|les?|la|ces?|cet|cette)\b|[jlc]['’])": "mais ",
+        r"(?<!pour )\bautant que(?= je sache\b)": "pour autant que",
+        r"\bquoique(?=[ ,])": "bien que",
+        r"\bquoiqu(?=['’](?:ils?|elles?|on)\b)": "bien qu",
+        r"\bhormis(?= )": "à part",
+        r"(?<=\w )concernant(?= (?:votre|notre|mon|ma|cette|cet|ce|la|un|une)\b| l['’])": "au sujet de",
+    },
+}
+_SYNONYMS = {
+    lang: [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in own.items()]
+    for lang, own in _OTHERS.items()
+}
 
 
 def plain_connectives(text: str, src_lang: str) -> str:
-    """Return English or French text with words for "etc." and "i.e." that any text has.
+    """Return English or French text with connectives that any text has.
 
     >>> plain_connectives("Pens, paper, etc. Come on Monday, i.e. tomorrow (or Tuesday, etc.).", "en")
     'Pens, paper and other things. Come on Monday, which means tomorrow (or Tuesday and other things).'
     >>> plain_connectives("Lundi, c'est-à-dire demain, avec stylos, gommes, etc.", "fr")
     "Lundi, ce qui veut dire demain, avec stylos, gommes et d'autres choses."
+    >>> plain_connectives("Toutefois, c'est cher. Or il est pauvre, quoique heureux.", "fr")
+    "Cependant, c'est cher. Mais il est pauvre, bien que heureux."
     """
 
     def rest(match: re.Match[str]) -> str:
         mark = "" if match[1] == "." and match[2] is None else match[1]
         return f" {_OTHER_THINGS[src_lang]}{mark}"
 
-    return _THAT_IS[src_lang].sub(_WHICH_MEANS[src_lang], _ET_CETERA.sub(rest, text))
+    text = _THAT_IS[src_lang].sub(_WHICH_MEANS[src_lang], _ET_CETERA.sub(rest, text))
+    for pattern, words in _SYNONYMS[src_lang]:
+        text = pattern.sub(lambda match, own=words: own.capitalize() if match[0][0].isupper() else own, text)
+    return text
 
 
 def with_connectives(text: str, output: str, lang: str) -> str:
