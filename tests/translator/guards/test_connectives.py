@@ -46,6 +46,28 @@ from translate.translator.translator import Translator
             "fr",
             "Il pleut, bien qu'il fasse beau, pour autant que je sache",
         ),
+        (
+            "With regard to safety, he is, with regard to it, ill owing to work.",
+            "en",
+            "As for safety, he is, with regard to it, ill due to work.",
+        ),
+        (
+            "Having said that, albeit slow, it works. All in all, fine.",
+            "en",
+            "However, although slow, it works. On the whole, fine.",
+        ),
+        ("Pour ce qui est du prix, à l'instar des autres", "fr", "Concernant le prix, comme les autres"),
+        (
+            "S'agissant de la loi : au vu d'un texte, dans le but d'aider",
+            "fr",
+            "Concernant la loi : compte tenu d'un texte, afin d'aider",
+        ),
+        ("Dans la mesure où il pleut, dans la mesure où la pluie", "fr", "Puisqu'il pleut, puisque la pluie"),
+        (
+            "Il n'empêche qu'il dort. Par rapport à lui, un rapport à lui",
+            "fr",
+            "Malgré tout, il dort. Comparé à lui, un rapport à lui",
+        ),
         ("J'écris concernant votre annonce.", "fr", "J'écris au sujet de votre annonce."),
         (
             "Concernant votre annonce, les lois concernant les chiens",
