@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 _ET_CETERA = re.compile(  # what ends a sentence stands for its full stop, too
     r"(?<=[\w)»\"]),? (?:etc|&c)(?![\w'’/-])(\.{0,3}|…)(\Z|(?=\s+(?-i:[A-ZÀ-Þ])))?", re.IGNORECASE
@@ -30,6 +31,7 @@ _OTHERS = {  # in lower case; with a capital where they have one
         rf"{_BEGIN}(?:that said|that being said|having said that),": "however,",
         rf"{_BEGIN}(?:all in all|by and large),": "on the whole,",
         r"\bowing to(?= )": "due to",
+        rf"{_BEGIN}prior to(?= )": "before",
         r"\bsubsequent to(?= )": "after",
         r"\balbeit(?= )": "although",
         r"\binsofar as possible\b": "as far as possible",
@@ -96,8 +98,13 @@ def plain_connectives(text: str, src_lang: str) -> str:
 
     text = _THAT_IS[src_lang].sub(_WHICH_MEANS[src_lang], _ET_CETERA.sub(rest, text))
     for pattern, words in _SYNONYMS[src_lang]:
-        text = pattern.sub(lambda match, own=words: own.capitalize() if match[0][0].isupper() else own, text)
+        text = pattern.sub(partial(_like, words), text)
     return text
+
+
+def _like(words: str, match: re.Match[str]) -> str:
+    """Return words with a capital if a match has one."""
+    return words.capitalize() if match[0][0].isupper() else words
 
 
 def with_connectives(text: str, output: str, lang: str) -> str:
