@@ -68,6 +68,18 @@ from translate.translator.translator import Translator
             "fr",
             "Malgré tout, il dort. Comparé à lui, un rapport à lui",
         ),
+        ("In the event that it rains, once in a while", "en", "If it rains, from time to time"),
+        (
+            "Par ailleurs, elle part à mon insu, par ailleurs",
+            "fr",
+            "En outre, elle part sans que je le sache, par ailleurs",
+        ),
+        (
+            "Au sein de l'équipe, au sein du club, en vis-à-vis de la gare",
+            "fr",
+            "Dans l'équipe, dans le club, en vis-à-vis de la gare",
+        ),
+        ("Gentil à l'égard de ses amis, vis-à-vis de la loi", "fr", "Gentil envers ses amis, envers la loi"),
         ("J'écris concernant votre annonce.", "fr", "J'écris au sujet de votre annonce."),
         (
             "Concernant votre annonce, les lois concernant les chiens",
