@@ -120,6 +120,19 @@ def test_the_shipped_model_translates_lists_that_go_on(general: Translator) -> N
     assert outputs == ["Bring pens, paper, etc.", "He leaves on Monday, which means tomorrow."]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Je vous prie d'agréer, Madame, Monsieur, mes salutations distinguées.",
+        "Veuillez agréer, Madame, Monsieur, l'expression de mes sentiments distingués.",
+        "Je vous prie de croire, Madame, à l'assurance de mes sentiments les meilleurs.",
+        "Nous vous prions de bien vouloir recevoir, Monsieur le Maire, l'assurance de notre haute considération.",
+    ],
+)
+def test_the_closings_of_french_letters_are_closings_in_english(general: Translator, text: str) -> None:
+    assert general.translate([text], tgt_lang="en")[0].text == "Yours faithfully."
+
+
 def test_the_shipped_model_translates_connectives_at_the_start_of_a_sentence(general: Translator) -> None:
     english = ["Moreover, it is cheap.", "Instead, he went home.", "Overall, it was good."]
     french = ["Néanmoins, elle a souri.", "Toutefois, c'est cher.", "Hormis Tom, tout le monde est venu."]

@@ -90,6 +90,11 @@ _OTHERS = {  # in lower case; with a capital where they have one
         r"(?<=\w )concernant(?= (?:votre|notre|mon|ma|cette|cet|ce|la|un|une)\b| l['’])": "au sujet de",
     },
 }
+_CLOSING = (  # of a French letter, in its many forms
+    r"\A(?:(?:je vous prie|nous vous prions) (?:de bien vouloir |d['’]|de )|veuillez )"
+    r"(?:agréer|recevoir|croire|accepter)\b[^.;:?!]*\b(?:salutations|sentiments|considération|hommages)\b[^.;:?!]*\.?\Z"
+)
+_OTHERS["fr"][_CLOSING] = "veuillez agréer, Monsieur, mes salutations distinguées."  # which the memory has
 _SYNONYMS = {
     lang: [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in own.items()]
     for lang, own in _OTHERS.items()
@@ -119,7 +124,7 @@ def plain_connectives(text: str, src_lang: str) -> str:
 
 def _like(words: str, match: re.Match[str]) -> str:
     """Return words with a capital if a match has one."""
-    return words.capitalize() if match[0][0].isupper() else words
+    return words[0].upper() + words[1:] if match[0][0].isupper() else words
 
 
 def with_connectives(text: str, output: str, lang: str) -> str:
