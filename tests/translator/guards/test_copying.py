@@ -32,6 +32,32 @@ def test_words_with_unknown_characters_are_found_without_the_marks_behind_them(t
     assert [rare[start:end] for start, end in unknown_parts(rare, tokenizer)] == ["©", "®"]
 
 
+def test_names_of_products_are_kept(general: Translator) -> None:
+    english = ["The software is available for Windows and Mac.", "Apple sold many phones.", "He works at OpenAI."]
+    outputs = [one.text for one in general.translate(english, tgt_lang="fr")]
+    assert outputs[0].endswith("pour Windows et Mac.")
+    assert outputs[1].startswith("Apple a vendu")
+    assert "OpenAI" in outputs[2]
+    (found,) = general.translate(["Le logiciel marche sous Windows."], tgt_lang="en")
+    assert "Windows" in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Not on Windows 11, in Java", ["Windows", "Java"]),
+        ("Windows were broken on the windows of Java.", []),
+        ("Apple is rich, an Apple", ["Apple"]),
+        ("iPhone, OpenAI and WhatsApp's", ["iPhone", "OpenAI", "WhatsApp"]),
+        ("getName() in a.fooBar, PhD, NASA", []),
+        ("The ratio is 3:1, at 3:15.", ["3:1"]),
+    ],
+)
+def test_names_of_products_and_ratios_are_lost_parts(tokenizer: Tokenizer, text: str, parts: list[str]) -> None:
+    found = lost_parts(text, "à 3 h 15", tokenizer, langs=("en", "fr"))
+    assert [one.text for one in found if one.kind in ("word", "number") and one.text != "11"] == parts
+
+
 @pytest.mark.parametrize(
     ("text", "first", "model_text", "second", "expected"),
     [

@@ -20,6 +20,17 @@ _DURATION = re.compile(r"(?<![\w.,:])\d{1,3}(?::[0-5]\d){2}(?![\w:])")  # 3:12:4
 _GROUPED = re.compile(  # three digits each, as French writes thousands
     r"(?<![\w.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d+)?(?!\w|[ \u00a0\u202f.,]?\d)"
 )
+_MIXED_CASE = re.compile(  # OpenAI, WhatsApp, iPhone; no address, and nothing of code
+    r"(?<![\w.@/#_$-])(?:(?:[a-z]{1,2}|[A-Z][a-z]+)[A-Z][A-Za-z]*[a-z]|[A-Z][a-z]+[A-Z]{2,})(?![\w@/(_=-]|\.\w)"
+)
+_BEFORE_BRAND = "use uses using run runs on for in under with from utilise utiliser utilisez sous avec pour sur en"
+_BRANDS = (  # that a model takes for other words; "Windows" may be such at the start and in titles
+    "Docker|Mercedes|Reddit|Starbucks",
+    f"(?:{'|'.join(f'(?<= {word} )' for word in _BEFORE_BRAND.split())})(?:Windows|Java)",
+    r"\A(?:Apple|Windows)(?= (?:announce[sd]|has|is|was|will|sells?|sold|launche[sd]|released?|says|said|makes)\b)",
+    r"\A(?:Apple|Windows)(?= (?:a|annonce|est|lance|vend)\b)",
+)
+_BRAND = re.compile(rf"(?<![\w-])(?:{'|'.join(_BRANDS)})(?![\w'’-])")
 _RATIO = re.compile(r"(?<![\w.,:/])\d{1,3}:\d(?![\w:]|[.,]\d)")  # 3:1, which is no time
 _REFERENCE = re.compile(r"(?<!\w)#\d+")
 _DIGITS = r"\d+(?:[.,\s]\d{3}){0,5}(?:[.,]\d+)?"
@@ -204,6 +215,8 @@ _KINDS: tuple[tuple[re.Pattern[str], str, Callable[[str, str], bool]], ...] = (
     (_POSTCODE, "word", _has_text),
     (_FUNCTION, "word", _has_text),
     (_SERIAL, "word", _has_word),
+    (_MIXED_CASE, "word", _has_word),
+    (_BRAND, "word", _has_word),
     (LASTING, "number", lambda *_: True),  # no time of day; what it holds may come out in words
     (TIME, "time", has_time),
     (_DURATION, "number", _has_text),
