@@ -220,6 +220,11 @@ class DecodeConfig:
         """Number of hypotheses that are followed at once per sentence."""
         return self.beam_size if self.search == "beam" else self.num_hypotheses
 
+    @property
+    def ranks_by_score(self) -> bool:
+        """Whether the outputs are those of a beam, in the order of their scores."""
+        return self.search == "beam" and self.mbr == "none"
+
     def changed(self, given: Mapping[str, object]) -> DecodeConfig:
         """Return these settings with those of `given` that are not None, by the names of `DecodeChanges`.
 
@@ -249,7 +254,7 @@ class DecodeConfig:
         if result.beam_groups == 1 and penalty != DecodeConfig.diversity_penalty:
             raise ValueError(f"diversity_penalty ({penalty}) does nothing with beam_groups=1; ask for more of them")
         asked = changes.get("formality") in (FORMAL, INFORMAL)
-        if asked and (result.search != "beam" or result.mbr != "none"):
+        if asked and not result.ranks_by_score:
             raise ValueError(
                 f"formality ({result.formality}) chooses among the outputs of a beam; leave sampling and mbr out"
             )

@@ -117,7 +117,7 @@ class SegmentTranslator:
     def _known(self, forms: Mapping[Request, Form], decode: DecodeConfig) -> dict[Request, Candidate]:
         """Return what the memory has for segments, and the glossary for whole ones, as if the model were sure of it."""
         found: dict[Request, Candidate] = {}
-        if decode.search != "beam" or decode.mbr != "none":
+        if not decode.ranks_by_score:
             return found
         tgt_lang = self.config.tgt_lang
         for segment, form in forms.items():
@@ -148,7 +148,7 @@ class SegmentTranslator:
         """Search for segments that the model is unsure of in their second reading; replace what that makes likelier."""
         truecaser = self.beside.truecaser
         names = truecaser.words.get(self.config.src_lang) if truecaser else None
-        if not names or not decode.form_guard or decode.search != "beam" or decode.mbr != "none":
+        if not names or not decode.form_guard or not decode.ranks_by_score:
             return
         seconds = {
             segment: form

@@ -273,6 +273,7 @@ _SAINT = re.compile(  # on St. Patrick's Day, not "Main St. Tom's house"
 _SPOONS = re.compile(  # 2 c. à s.
     r"(?<!\w)((?:1|[Uu]ne|[Ll]a|[½¼¾]|1/[234]) )?[Cc](?:uill?)?\. ?à\.? ?(s(?:oupe\b|\.)|c(?:afé\b|\.))"
 )
+_BEHIND_HOUSE_NUMBER = r"(?:(?<=\d )|(?<=\d, ))"
 _ENGLISH_SPOONS = re.compile(r"(?<=[\d½¼¾⅓⅔]) ?(tsp|tbsp|tbs)s?\b\.?", re.IGNORECASE)
 _BEFORE_CHRIST = re.compile(r"(?<![\w.,])(\d[\d,]*|\d{1,2}(?:st|nd|rd|th) century) B(\.?)C(?:\.?E\b)?(\.)?(?!\w)")
 _MEETING = re.compile(  # RDV jeudi, and not "Rendez-vous sur notre site"
@@ -419,10 +420,8 @@ _PATTERNS = {
         (re.compile(r"\bpers(?:onnes|\.) max\b(?:\.(?!\Z))?"), "personnes au maximum"),
         (re.compile(r"\bav\. J\.-C\.\Z"), "avant Jésus-Christ."),
         (re.compile(r"\bapr?\. J\.-C\.\Z"), "après Jésus-Christ."),
-        (re.compile(r"(?<=\d, )bd\.? (?=[A-ZÀ-Þ]|d[eu'])"), "boulevard "),
-        (re.compile(r"(?<=\d )bd\.? (?=[A-ZÀ-Þ]|d[eu'])"), "boulevard "),
-        (re.compile(r"(?<=\d )av\. (?=[A-ZÀ-Þ]|d[eu'])(?!J\.)"), "avenue "),
-        (re.compile(r"(?<=\d, )av\. (?=[A-ZÀ-Þ]|d[eu'])(?!J\.)"), "avenue "),
+        (re.compile(rf"{_BEHIND_HOUSE_NUMBER}bd\.? (?=[A-ZÀ-Þ]|d[eu'])"), "boulevard "),
+        (re.compile(rf"{_BEHIND_HOUSE_NUMBER}av\. (?=[A-ZÀ-Þ]|d[eu'])(?!J\.)"), "avenue "),
         (re.compile(r"\bvs\b\.?(?= [^\W\d_])"), "contre"),
         (re.compile(r"(?<![\w/@#.-])pb(s?)(?![\w/@'’-]|\.\w)"), r"problème\1"),
         (_MEETING, lambda match: f"{'O' if match[1] == 'R' else 'o'}n se voit"),

@@ -78,7 +78,7 @@ def _plain(text: str) -> str:
 
 def can_choose(decode: DecodeConfig, tgt_lang: str) -> bool:
     """Return whether translations into a language can be chosen by their formality with these settings."""
-    return tgt_lang == FRENCH and decode.search == "beam" and decode.mbr == "none"
+    return tgt_lang == FRENCH and decode.ranks_by_score
 
 
 def best_place(texts: Sequence[str], formality: str) -> int:

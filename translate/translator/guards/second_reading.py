@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from translate.search.hypothesis import Hypothesis
+from translate.search.hypothesis import Hypothesis, normalized_score
 from translate.translator.guards.forms import Form
 
 _UNSURE = -0.35  # mean log-probability of the tokens of an output, natural log
@@ -40,4 +40,4 @@ def is_likelier(second: Hypothesis, best: Hypothesis) -> bool:
 
 
 def _mean_log_prob(hypothesis: Hypothesis) -> float:
-    return hypothesis.log_prob / max(1, len(hypothesis.token_ids))
+    return normalized_score(hypothesis.log_prob, len(hypothesis.token_ids), 1.0)
